@@ -72,23 +72,13 @@ def main(
     export_sets(used, data, out_sets)
     decorrelation: dict[str, Any] = used_values(used, "decorrelation")
     printed, papers = yaml.safe_load(published.read_text(encoding="utf-8")), read_parameters(paper)
-    results = Results(
-        parse_cells(decorrelation["cells"], used),
-        read_json(measured / "evaluate.json"),
-        read_json(measured / "comparisons.json"),
-    )
+    evaluated, compared = (read_json(measured / f"{name}.json") for name in ("evaluate", "comparisons"))
+    results = Results(parse_cells(decorrelation["cells"], used), evaluated, compared)
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
     samples = [name for name in results.datasets if worlds.get(name, "sample") == "sample"]
-    trained = decorrelation["train"]["models"]
-    shown = tables.Tables(
-        results,
-        printed,
-        decorrelation,
-        samples,
-        training_differs(trained, papers["decorrelation"]["train"]["models"]),
-        parameters.significance,
-        read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets),
-    )
+    differs = training_differs(*(tree["train"]["models"] for tree in (decorrelation, papers["decorrelation"])))
+    more = read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets)
+    shown = tables.Tables(results, printed, decorrelation, samples, differs, parameters.significance, more)
     limits: dict[str, Any] = {"level": parameters.significance, "margin": parameters.margin}
     classes = csv.read_csv(measured / "classes.csv").to_pylist()
     gallery, counts = gallery_html(results, data, parameters.gallery.model_dump())
@@ -103,9 +93,7 @@ def main(
         "classes": corpus.classes_html(classes),
         "co-occurrence": corpus.co_occurrence_html(measured, results.datasets),
         "removals": corpus.removals_html(measured, results, decorrelation, printed["synthetic_pairs"]),
-        "sizes": sizes_html(
-            {"decorrelation": {name: values for name, values in decorrelation.items() if name != MATRIX}}, papers
-        ),
+        "sizes": sizes_html({"decorrelation": decorrelation | {MATRIX: {}}}, papers),
     }
     write_part(out, parameters.coco, gallery | sections)
     return counts

@@ -1,24 +1,16 @@
 """Stage `kvqae-page_identified`. Tables 3 and 7 where a model chose the entity, on the page: one cell a model."""
 
 from pathlib import Path
-from typing import Any, ClassVar
 
-from pydantic import Field
-
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.reading import identified_html
-from trivium.page.published import noted
+from trivium.page.published import SearchedParameters, noted
 
 
-class IdentifiedPageParameters(Parameters):
+class IdentifiedPageParameters(SearchedParameters):
     """Section `kvqae.page_identified`: nothing of its own."""
-
-    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
-    world: str = Field(description="Where the data comes from")
-    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
 
 
 def main(parameters: IdentifiedPageParameters, context: Context, *, chosen: Path, measured: Path, out: Path) -> None:

@@ -1,24 +1,16 @@
 """Stage `kvqae-page_prompted`. What a model behind an endpoint answers, on the page: one cell a model."""
 
 from pathlib import Path
-from typing import Any, ClassVar
 
-from pydantic import Field
-
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.reading import prompted_html
-from trivium.page.published import noted
+from trivium.page.published import SearchedParameters, noted
 
 
-class PromptedPageParameters(Parameters):
+class PromptedPageParameters(SearchedParameters):
     """Section `kvqae.page_prompted`: nothing of its own."""
-
-    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
-    world: str = Field(description="Where the data comes from")
-    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
 
 
 def main(parameters: PromptedPageParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:

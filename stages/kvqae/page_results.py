@@ -1,7 +1,7 @@
 """Stage `kvqae-page_results`. KVQAE's sections of the page from Table 5 on."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import yaml
 from pyarrow import csv
@@ -12,7 +12,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_table
 from trivium.page.html import sizes_html, write_part
 from trivium.page.kvqae import findings, gallery, reading, reranking, retrieval
-from trivium.page.published import noted
+from trivium.page.published import SearchedParameters, noted
 from trivium.page.thorough import read_thorough
 
 # Sections that a smaller knowledge base changes.
@@ -28,12 +28,9 @@ class Gallery(Parameters):
     seed: int = Field(default=0, ge=0, description="Of the draw of questions")
 
 
-class ResultsPageParameters(Parameters):
+class ResultsPageParameters(SearchedParameters):
     """Section `kvqae.page`; the sections show what all other stages of the pipeline used, too."""
 
-    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
-    world: str = Field(description="Where the data comes from")
-    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     gallery: Gallery = Field(description="What the gallery shows")
 
 
@@ -55,9 +52,8 @@ def main(
     printed = yaml.safe_load(published.read_text(encoding="utf-8"))
     level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]
     reranked = read_json(data / "evaluation" / "reranking.json")
-    sample = parameters.world == "sample" or parameters.base is not None
     choice = read_json(data / "tuning" / "reranking.json")
-    sections = reranking.reranking_sections(reranked, choice, kvqae, printed, sample=sample)
+    sections = reranking.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
     rows, seeds = reading.rows_of(kvqae["read"]["rows"]), len(kvqae["read"]["seeds"])
@@ -65,7 +61,7 @@ def main(
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
         "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
-        + reading.reading_html(metrics, printed, rows, seeds, sample=sample, thorough=more)
+        + reading.reading_html(metrics, printed, rows, seeds, sample=parameters.is_sample, thorough=more)
         + reading.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(
             read_table(measured / "lexical_overlap.parquet"),

@@ -6,28 +6,23 @@ from typing import Any, ClassVar
 import yaml
 from pydantic import Field
 
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
 from trivium.page.kvqae.retrieval import labels_of, retrieval_html, weights_html
-from trivium.page.published import TABLES, noted
+from trivium.page.published import TABLES, SearchedParameters, noted
 
 
-class RetrievalPageParameters(Parameters):
+class RetrievalPageParameters(SearchedParameters):
     """Section `kvqae.page_retrieval`: nothing of its own."""
 
-    places: ClassVar = {
-        "world": "world.kvqae",
-        "base": "kvqae.world.base",
+    places: ClassVar = SearchedParameters.places | {
         "statistics": "kvqae.statistics",
         "evaluate": "kvqae.evaluate",
         "image_encoders": "kvqae.image_encoders",
         "weights": "kvqae.fuse.weights",
     }
-    world: str = Field(description="Where the data comes from")
-    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
     statistics: dict[str, Any] = Field(description="What tables share")
     evaluate: dict[str, Any] = Field(description="What these have of their own")
     image_encoders: dict[str, Any] = Field(description="Those in use")
@@ -47,11 +42,10 @@ def main(
     blocks, printed = read_json(evaluation), yaml.safe_load(published.read_text(encoding="utf-8"))
     statistics = parameters.statistics | parameters.evaluate
     labels = labels_of(list(parameters.image_encoders), parameters.weights)
-    sample = parameters.world == "sample" or parameters.base is not None
     sections = {"claim": first_claim_html(blocks, statistics["significance"])}
     for name, shown in TABLES.items():
         findings = retrieval_findings(blocks, RETRIEVAL.get(name, ()), statistics["significance"])
-        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=sample)
+        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=parameters.is_sample)
         sections[name] = findings_html(findings) + tables
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, noted(sections, parameters.base))

@@ -20,8 +20,7 @@ from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_tabl
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.page import real
-from trivium.page.html import points
-from trivium.page.markdown import markdown_table
+from trivium.page.html import markdown_table, points
 from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, read_cells, read_log, signatures, summary
 
 

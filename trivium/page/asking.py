@@ -60,15 +60,9 @@ def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
 
 
 def respond(
-    bases: Mapping[str, Asker],
-    uploads: Path,
-    samples: Samples,
-    question: str | None,
-    picture: str | None,
-    base: str | None,
-    face: float | None,
-    rerank: bool,
-) -> str:
+    bases: Mapping[str, Asker], uploads: Path, samples: Samples, question: str | None, picture: str | None,
+    base: str | None, face: float | None, rerank: bool,
+) -> str:  # fmt: skip
     """HTML of the answer, or of why there is none; whatever the browser sends.
 
     Args:
@@ -106,24 +100,20 @@ def _read_upload(path: Path, uploads: Path) -> bytes:
 def answer_html(question: str, answer: Answer, expected: Expected | None = None) -> str:
     """The answer, all texts escaped, all pictures inside; with what is expected, where that is known."""
     supports = answer.supports
-    groups = [
-        ("re-ranking", [support.reranking for support in supports if support.reranking is not None]),
-        ("retrieval", [support.contributions for support in supports]),
-    ]
-    bars = [(title, _bars(several)) for title, several in groups if several]
+    groups = {
+        "re-ranking": [support.reranking for support in supports if support.reranking is not None],
+        "retrieval": [support.contributions for support in supports],
+    }
+    bars = {title: _bars(several) for title, several in groups.items() if several}
     return render(
-        "ask.html",
-        question=question,
-        answer=answer,
-        invented=INVENTED,
-        expected=expected,
+        "ask.html", question=question, answer=answer, invented=INVENTED, expected=expected,
         right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
         place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
         picture=None if answer.picture is None else framed(answer.picture, answer.face, answer.faces),
         supports=[(support, support.mark or (len(support.text), len(support.text))) for support in supports],
-        bars=[[{"title": title, **rows[place]} for title, rows in bars] for place in range(len(supports))],
+        bars=[[{"title": title, **rows[place]} for title, rows in bars.items()] for place in range(len(supports))],
         thumbnail=lambda data: None if data is None else thumbnail(data, THUMBNAIL),
-    )
+    )  # fmt: skip
 
 
 def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:
@@ -145,9 +135,7 @@ def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
     """The sum and the bars of each passage; the largest contribution to any passage fills half the track."""
     largest = max((abs(value) for parts in several for value in parts.values()), default=0) or 1.0
     return [
-        {
-            "sum": sum(parts.values()),
-            "bars": [(label_of(system), value, 50 * abs(value) / largest) for system, value in parts.items() if value],
-        }
+        {"sum": sum(parts.values()),
+         "bars": [(label_of(system), value, 50 * abs(value) / largest) for system, value in parts.items() if value]}
         for parts in several
-    ]
+    ]  # fmt: skip

@@ -1,14 +1,13 @@
 """The page: a landing screen and a page a pipeline, each one self-contained file, from the parts that exist."""
 
 import platform
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from trivium.core.arithmetic import Portable
-from trivium.page.contents import ARTICLES, GLOSSARY
+from trivium.page.contents import ARTICLES, GLOSSARY, TIPS
 from trivium.page.html import render, source
 from trivium.page.reproduction import PIPELINES, Cell, last_signed, tables
 
@@ -27,18 +26,16 @@ def pages(
     """Render all: `index.html`, `reproduction.html` and `{pipeline}.html`; of a pipeline that has not run it says so.
 
     Args:
-        articles: as `read_articles` has them; the HTML of a section was rendered, and escaped, by the stage
-            of its part.
+        articles: as `read_articles` has them, their HTML escaped.
         cells: the papers' numbers.
         log: who got what on real data, the oldest first.
         portable: `run.portable`, with which they were computed.
         real: HTML of what came out on real texts (`real.html`).
     """
     by_pipeline = {article["pipeline"]: article for article in articles}
-    landing = _render(
-        "landing.html", portable, articles=by_pipeline, numbers=len(cells), signatures=len(log), real=real
-    )
-    made = {"index.html": landing, "reproduction.html": reproduction_page(cells, log, portable)}
+    front = {"articles": by_pipeline, "numbers": len(cells), "signatures": len(log), "real": real}
+    made = {"index.html": _render("landing.html", portable, **front),
+            "reproduction.html": reproduction_page(cells, log, portable)}  # fmt: skip
     for pipeline, contents in ARTICLES.items():
         absent = {"pipeline": pipeline, "title": contents.title, "sections": []}
         made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
@@ -64,9 +61,9 @@ def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
     return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpu else 'without'} AVX-512."
 
 
-def _render(template: str, portable: Portable, **values: Any) -> Markup:
+def _render(template: str, portable: Portable, **values: Any) -> str:
+    """A whole page, on whose lines no number is parted from its unit or its p."""
     arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
-    return render(
-        template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
-        script=source("script.js"), **values,
-    )  # fmt: skip
+    html = render(template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
+                  tips=GLOSSARY | TIPS, script=source("script.js"), **values)  # fmt: skip
+    return re.sub(r"(?<=\d) %", "\xa0%", re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", html))

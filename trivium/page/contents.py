@@ -2,8 +2,7 @@
 
 A part is a stage, `{article}-page_{part}`. One, `results`, makes nearly all sections of a pipeline; what stands there
 early, or what another pipeline or nobody may run, is a part of its own. It writes `{article}/{part}.json` by
-`write_part`; the shell, stage `report`, asks `read_articles` for those that exist. Of a part that is a family each
-member writes `{article}/{part}/{member}.json`.
+`write_part`; of a family of parts each member writes `{article}/{part}/{member}.json`.
 """
 
 from collections.abc import Collection, Mapping
@@ -22,22 +21,13 @@ FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture tha
 
 @dataclass(frozen=True)
 class Article:
-    """What the page says of a pipeline, see `contents.yaml`.
+    """What the page says of a pipeline, see `contents.yaml`."""
 
-    Attributes:
-        title: its heading; up to the colon its name in the list of sections.
-        question: what it asks, for somebody who has read none of the papers.
-        sections: by id, in their order: `title`, and where not usual `folded` and `part`.
-        claim: the part that makes the sentence that stands first; `results` makes the picture beside it.
-        families: parts that any number of members make, or none: then their sections are not there. Part → where
-            `params.yaml` lists the members.
-    """
-
-    title: str
-    question: str
-    sections: Mapping[str, Mapping[str, Any]]
-    claim: str = RESULTS
-    families: Mapping[str, str] = field(default_factory=dict)
+    title: str  # up to the colon its name in the list of pages
+    question: str  # for somebody who has read none of the papers
+    sections: Mapping[str, Mapping[str, Any]]  # by id, in their order: `title`, and where not usual `folded`, `part`
+    claim: str = RESULTS  # the part that makes the sentence that stands first
+    families: Mapping[str, str] = field(default_factory=dict)  # part → where `params.yaml` lists its members
 
     @property
     def parts(self) -> list[str]:
@@ -51,6 +41,7 @@ class Article:
 
 _CONTENTS = yaml.safe_load(Path(__file__).with_name("contents.yaml").read_text(encoding="utf-8"))
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
+TIPS: dict[str, str] = _CONTENTS["tips"]  # what else heads of tables mean
 ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}
 
 
@@ -63,8 +54,8 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
     """The articles as the page shows them: `{pipeline, title, question, world, claim, picture, sections, missing}`.
 
     A section, `{id, title, html, folded}`, says so where its part is not there, or has not written it, and what makes
-    it; an article without any part is left out. `claim` and `picture` are HTML, None where their part is not there.
-    `missing` are the stages of the parts that are not there; after a stage's name the sections that it has not written.
+    it; an article without any part is left out. `claim` and `picture` are HTML or None. `missing` are the stages of
+    the parts that are not there; after a stage's name the sections that it has not written.
 
     Args:
         folder: of the parts.
@@ -74,6 +65,8 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
     for name, article in ARTICLES.items():
         files = {part: folder / name / f"{part}.json" for part in article.parts}
         parts = [read_json(file) for file in files.values() if file.exists()]
+        if not parts:
+            continue
         made = {key: html for part in parts for key, html in part["sections"].items()}
         missing = [stage_of(name, part) for part, file in files.items() if not file.exists()]
         for key, section in article.sections.items():
@@ -87,17 +80,15 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
                 made[key] = render("absent.html", stage=stage, pipeline=pipeline, unwritten=stage not in missing)
                 if stage not in missing:
                     missing.append(f"{stage} ({section['title']})")
-        if parts:
-            worlds = {part["world"] for part in parts}
-            sections = [
-                {"id": f"{name}-{key}", "title": section["title"], "folded": section.get("folded", False),
-                 "html": made[key]}
-                for key, section in article.sections.items()
-                if key in made
-            ]  # fmt: skip
-            articles.append(
-                {"pipeline": name, "title": article.title, "question": article.question, "sections": sections,
-                 "world": "sample" if "sample" in worlds else min(worlds), **{key: made.get(key) for key in FRONT},
-                 "missing": missing}
-            )  # fmt: skip
+        worlds = {part["world"] for part in parts}
+        sections = [
+            {"folded": False, **section, "id": f"{name}-{key}", "html": made[key]}
+            for key, section in article.sections.items()
+            if key in made
+        ]
+        articles.append(
+            {"pipeline": name, "title": article.title, "question": article.question, "sections": sections,
+             "world": "sample" if "sample" in worlds else min(worlds), **{key: made.get(key) for key in FRONT},
+             "missing": missing}
+        )  # fmt: skip
     return articles

@@ -22,7 +22,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.measures.effects import NO, YES
-from trivium.page.figures import estimates
+from trivium.page.figures import estimates, estimates_of
 from trivium.page.html import render
 
 FILES = {
@@ -61,14 +61,10 @@ def write_difficulty(
     comparison: Comparison | None = None,
     partitions: Sequence[Mapping[str, Any]] = (),
 ) -> None:
-    """Write FILES into a folder, which may hold other things too.
+    """Write FILES into a folder, which may hold other things too, or is made.
 
-    Args:
-        result: what `difficulty` gave.
-        folder: made where there is none.
-        title: of the page.
-        comparison: what `compare_models` gave, for a section of the page, `comparison.csv` and the JSON.
-        partitions: what `write_partitions` gave, for a section of the page and the JSON.
+    `comparison`, of `compare_models`, makes a section, `comparison.csv` and a part of the JSON; `partitions`, of
+    `write_partitions`, a section and a part of the JSON.
 
     Raises:
         BadInput: a file is there.
@@ -184,31 +180,19 @@ def difficulty_html(
             [{"spearman": rho, "hardest_overlap": share} for rho, share in zip(*row, strict=True)] for row in pairs
         ]
     return render(
-        "difficulty.html",
-        command="difficulty",
-        files=files,
-        comparison=comparison,
-        parts=_parts(partitions),
-        title=title,
-        result=result,
+        "difficulty.html", command="difficulty", files=files, comparison=comparison, parts=_parts(partitions),
+        title=title, result=result, judges=JUDGES, judge=JUDGES[result.settings.judge], labels=result.factors.labels,
+        baselines=BASELINES, by_model=by_model, least_models=LEAST_MODELS, matrix=matrix, right=RIGHT,
         measures={"em" if name == "exact_match" else name: JUDGES[name] for name in result.scores},
-        judge=JUDGES[result.settings.judge],
-        judges=JUDGES,
         findings=[(row, _source(row)) for row in result.worse],
         margin=f"{100 * result.settings.margin:.0f} % of the model’s loss",
-        labels=result.factors.labels,
-        baselines=BASELINES,
-        by_model=by_model,
         forests={model: _forest(model, rows, result) for model, rows in by_model.items()},
-        least_models=LEAST_MODELS,
-        matrix=matrix,
         means={} if agreed is None else {name: of for name, of in agreed.means().items() if not np.isnan(of)},
-        right=RIGHT,
         examples={
             name: [_example(result, place) for place in _ends(result, hardest=name == "Hardest")]
             for name in ("Hardest", "Easiest")
         },
-    )
+    )  # fmt: skip
 
 
 def _parts(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[float]]]:
@@ -228,19 +212,11 @@ def _source(row: Row) -> str:
 
 
 def _forest(model: str, rows: Sequence[Row], result: Difficulty) -> Markup:
-    series: dict[str, list[Any]] = {
-        entry: [None if None in (numbers := tuple(row[name] for name in names)) else numbers for row in rows]
-        for entry, names in (
-            ("model", ("delta", "low", "high")),
-            *((name.replace("_", " "), (name, name, name)) for name in BASELINES),
-        )
-    }
-    return estimates(
-        [name.replace("_", " ") for name in result.factors.codes],
-        series,
-        title=f"What each factor does to {model}, to random spans and to the sentence of most shared words",
-        xlabel=f"δ, points of {JUDGES[result.settings.judge]}",
-    )
+    series = {"model": estimates_of(rows, "delta", "low", "high")}
+    series |= {name.replace("_", " "): estimates_of(rows, name, name, name) for name in BASELINES}
+    title = f"What each factor does to {model}, to random spans and to the sentence of most shared words"
+    factors, xlabel = [name.replace("_", " ") for name in result.factors.codes], JUDGES[result.settings.judge]
+    return estimates(factors, series, title=title, xlabel=f"δ, points of {xlabel}")
 
 
 def _ends(result: Difficulty, *, hardest: bool) -> list[int]:
@@ -270,10 +246,7 @@ def _example(result: Difficulty, place: int) -> dict[str, Any]:
         "place": place,
         "pieces": pieces,
         "mean": float(np.mean([values[place] for values in scores.values()])),
-        "answers": [
-            (training, _clipped(result.answers[training][place]), values[place])
-            for training, values in of_training.items()
-        ],
+        "answers": [(name, _clipped(result.answers[name][place]), of[place]) for name, of in of_training.items()],
     }
 
 

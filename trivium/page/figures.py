@@ -118,6 +118,12 @@ def curves(
     return svg[0]
 
 
+def estimates_of(rows: Sequence[Mapping[str, Any]], value: str, low: str, high: str) -> list[Estimate | None]:
+    """The value, low and high of each row under these names; None where one of them is not defined."""
+    triples = [(row[value], row[low], row[high]) for row in rows]
+    return [None if None in triple else triple for triple in triples]
+
+
 def estimates(
     rows: Sequence[str], series: Mapping[str, Sequence[Estimate | None]], *, title: str, xlabel: str, line: float = 0,
     limits: tuple[float, float] | None = None,

@@ -1,11 +1,11 @@
 """What all sections of the page share: templates, the one table, numbers in words, and the file of a part."""
 
+import json
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -57,7 +57,7 @@ def decimal(value: float | None, digits: int = 1) -> str:
 
 def percent(value: float | None, digits: int = 1) -> str:
     """A share in per cent, without the sign; a dash where there is none."""
-    return "–" if value is None else f"{100 * value:.{digits}f}"
+    return decimal(None if value is None else 100 * value, digits)
 
 
 def thousands(value: float) -> str:
@@ -98,26 +98,14 @@ def small(text: Any) -> Markup:
     return Markup("<small>{}</small>").format(text) if text else Markup()
 
 
-@dataclass(frozen=True)
-class Column:
-    """A column of a table.
+class Column(NamedTuple):
+    """A column: `left` (text), `published` (numbers of a paper), `wrap` (a long heading), or usual numbers."""
 
-    Attributes:
-        title: its heading; a line break is kept.
-        style: `left` (text), `published` (numbers of a paper), `wrap` (a long heading), or usual numbers.
-    """
-
-    title: Any
+    title: Any  # a line break is kept
     style: str = ""
 
-    @property
-    def heading(self) -> Markup:
-        """The title as HTML."""
-        return Markup("<br>").join(str(self.title).split("\n")) if not isinstance(self.title, Markup) else self.title
 
-
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell with a class of its own, or over several columns."""
 
     text: Any
@@ -125,8 +113,7 @@ class Cell:
     span: int = 1
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(NamedTuple):
     """A row with a class: `beyond` the paper, `baseline`, or `group` for the heading of the rows below it."""
 
     cells: Sequence[Any]
@@ -151,20 +138,25 @@ def table(
 
     Args:
         columns: titles, or columns that are no usual numbers.
-        rows: cells each; texts are escaped.
+        rows: their cells, None for a dash; texts are escaped.
         caption: above it.
         style: class of the table.
         heading: the column whose cells head their rows, if any do.
     """
     heads = [column if isinstance(column, Column) else Column(column) for column in columns]
     if heading is not None and not heads[heading].style:
-        heads[heading] = Column(heads[heading].title, "left")
-    lines = [row if isinstance(row, Row) else Row(row) for row in rows]
-    return render("table.html", columns=heads, rows=lines, caption=caption, style=style, heading=heading, plain=_plain)
+        heads[heading] = heads[heading]._replace(style="left")
+    lines = [
+        (style, [cell if isinstance(cell, Cell) else Cell("–" if cell is None else cell) for cell in cells])
+        for cells, style in (row if isinstance(row, Row) else Row(row) for row in rows)
+    ]
+    return render("table.html", columns=heads, rows=lines, caption=caption, style=style, heading=heading)
 
 
-def _plain(value: Any) -> Cell:
-    return value if isinstance(value, Cell) else Cell("–" if value is None else value)
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown, of cells that are Markdown already."""
+    lines = ["|" + "".join(f" {cell} |" if cell else " |" for cell in cells) for cells in (head, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(head), *lines[1:]])
 
 
 def figure(svg: Markup, caption: Any) -> Markup:
@@ -189,4 +181,5 @@ def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> Markup:
     """Every parameter that differs from the paper's scale, with both values."""
     theirs = dict(flatten(paper))
     changed = [(name, value, theirs[name]) for name, value in sorted(flatten(used)) if theirs.get(name, value) != value]
-    return render("sizes.html", changed=changed)
+    shown = [(name, *(of if isinstance(of, str) else json.dumps(of) for of in values)) for name, *values in changed]
+    return render("sizes.html", changed=shown)

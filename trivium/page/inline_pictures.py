@@ -23,13 +23,7 @@ def read_picture(data: bytes) -> Image.Image | None:
 
 
 def thumbnail(data: bytes, side: int, box: Box | None = None) -> str | None:
-    """A `data:` address of the picture, cut to a square of `side` pixels, or None when it cannot be read.
-
-    Args:
-        data: an encoded picture.
-        side: of the square, pixels.
-        box: a frame is drawn there.
-    """
+    """A `data:` address of an encoded picture, cut to a square of `side` pixels, a frame at `box`; None: unreadable."""
     image = read_picture(data)
     if image is None:
         return None
@@ -38,13 +32,6 @@ def thumbnail(data: bytes, side: int, box: Box | None = None) -> str | None:
         corners = (left * image.width, top * image.height, right * image.width, bottom * image.height)
         ImageDraw.Draw(image).rectangle(corners, outline=_FRAME, width=max(1, round(3 * min(image.size) / side)))
     return data_address(ImageOps.fit(image, (side, side)))
-
-
-def scaled(image: Image.Image, side: int) -> Image.Image:
-    """The picture with its longer side at `side` pixels, also when it is smaller."""
-    factor = side / max(image.size)
-    size = (max(1, round(image.width * factor)), max(1, round(image.height * factor)))
-    return image.resize(size, Image.Resampling.BICUBIC)
 
 
 def outline(mask: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
@@ -72,7 +59,8 @@ def outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> t
     image = read_picture(data)
     if image is None:
         return None
-    picture = scaled(image, side)
+    width, height = (max(1, round(pixels * side / max(image.size))) for pixels in image.size)
+    picture = image.resize((width, height), Image.Resampling.BICUBIC)
     if mask is not None:
         region = np.asarray(Image.fromarray(mask).resize(picture.size, Image.Resampling.NEAREST))
         pixels = np.array(picture)

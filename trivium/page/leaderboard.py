@@ -99,21 +99,12 @@ def leaderboard_html(board: Leaderboard) -> str:
     for means in by_stratum(benchmark, board.scores):
         strata.setdefault((means["stratum"], means["group"], means["queries"]), {})[means["model"]] = means
     return render(
-        "leaderboard.html",
-        command="odmap",
-        files=FILES,
-        board=board,
-        benchmark=benchmark,
-        first=_FIRST,
-        paired=_PAIRED,
-        shown_by_part=_BY_PART,
+        "leaderboard.html", command="odmap", files=FILES, board=board, benchmark=benchmark, first=_FIRST,
+        paired=_PAIRED, shown_by_part=_BY_PART, least=LEAST_SHARE, kinds=_YES, pope=_POPE,
         strata={part: by_model for part, by_model in strata.items() if part[0] != "class"},
         classes={part: by_model for part, by_model in strata.items() if part[0] == "class"},
         tested=int(benchmark.tests_something().sum()),
-        least=LEAST_SHARE,
         recall={f"{way} R@{k}": name for way, names in ways.items() for k, name in zip(CUTOFFS, names, strict=True)},
         pictures=len(set(benchmark.queries.pictures.tolist())),
-        kinds=_YES,
-        pope=_POPE,
         drawn=board.rows and estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
-    )
+    )  # fmt: skip

@@ -4,10 +4,12 @@ Nothing here knows what encoders, re-rankers and models there are: what reads on
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 from markupsafe import Markup
+from pydantic import Field
+
+from trivium.core.parameters import Parameters
 
 # Decorrelation's data sets and variants of training.
 DATASETS = {"coco": "COCO", "flickr30k": "Flickr30k", "control": "Control world"}
@@ -19,22 +21,30 @@ VARIANTS = {
     "zero": "on D ∪ D′, zero filled",
 }
 PAPERS_ARTICLES = 1_495_352  # of KVQAE's knowledge base
+
+
+class SearchedParameters(Parameters):
+    """What all parts of KVQAE's page that show a search read."""
+
+    places: ClassVar = {"world": "world.kvqae", "base": "kvqae.world.base"}
+    world: str = Field(description="Where the data comes from")
+    base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the numbers are others than the paper's, so that no verdict stands beside them."""
+        return self.world == "sample" or self.base is not None
+
+
 MEASURES = {"mrr": "MRR", "precision@1": "P@1", "precision@20": "P@20", "hits@20": "Hits@20"}  # of KVQAE's retrieval
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A block of KVQAE's measured rows, and what the paper prints about it.
+class Shown(NamedTuple):
+    """A block of KVQAE's measured rows, and what the paper prints about it."""
 
-    Attributes:
-        block: its key.
-        published: the published table that stands beside it, or None.
-        names: our row → the published one; empty where they have the same names.
-    """
-
-    block: str
-    published: str | None = None
-    names: dict[str, str] = field(default_factory=dict)
+    block: str  # its key
+    published: str | None = None  # the published table that stands beside it
+    names: Mapping[str, str] = {}  # our row → the published one; empty where they have the same names
 
 
 # Section → its blocks.
@@ -103,16 +113,10 @@ def agreement(
 
 
 def noted(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dict[str, Markup]:
-    """KVQAE's sections, with a note above each where the knowledge base is a smaller one than the paper's.
-
-    Args:
-        sections: HTML by id.
-        base: `kvqae.world.base`; None where all articles are searched.
-    """
+    """KVQAE's sections by id, with a note above each where `base`, `kvqae.world.base`, is not all articles (None)."""
     if not base:
         return dict(sections)
-    articles = f"{base['articles']:,}".replace(",", "\u202f")
-    everything = f"{PAPERS_ARTICLES:,}".replace(",", "\u202f")
+    articles, everything = (f"{count:,}".replace(",", "\u202f") for count in (base["articles"], PAPERS_ARTICLES))
     note = Markup(
         f'<p class="note" role="note"><strong>A pilot.</strong> {articles} articles are searched, chosen of '
         f"{everything}: the questions’ subjects, hard negatives and a random rest. A smaller base is easier. These "

@@ -1,15 +1,13 @@
 """What `make real` measured on real texts, for the page, README and docs/results.md."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from markupsafe import Markup
 
 from trivium.core.tables import read_json
-from trivium.page.html import between, points, render, thousands
-from trivium.page.markdown import markdown_table
+from trivium.page.html import between, markdown_table, points, render, thousands
 
 FOLDER = Path("metrics/real")
 NOT_MEASURED = "Not measured yet: `make real`."
@@ -36,8 +34,7 @@ FRAMES = {
 }
 
 
-@dataclass(frozen=True)
-class Measured:
+class Measured(NamedTuple):
     """What a file of `metrics/real` says: a text in lines, and a table."""
 
     title: str
@@ -92,14 +89,10 @@ def _gain(figures: Mapping[str, Any]) -> str:
 
 def piaf(figures: Mapping[str, Any]) -> Measured:
     """A reader beside trivial baselines, on PIAF."""
-    rows = [
-        [name, *(f"{figures[f'{system}_{measure}']:.3f}" for measure in READING)] for system, name in READERS.items()
-    ]
-    better = [
-        name
-        for measure, name in READING.items()
-        if figures[f"reader_{measure}"] > figures[f"overlap_sentence_{measure}"]
-    ]
+    values = {system: [figures[f"{system}_{measure}"] for measure in READING] for system in READERS}
+    rows = [[name, *(f"{value:.3f}" for value in values[system])] for system, name in READERS.items()]
+    compared = zip(READING.values(), values["reader"], values["overlap_sentence"], strict=True)
+    better = [name for name, ours, trivial in compared if ours > trivial]
     mangled = 100 * figures["mangled_references"]
     text = f"""\
 {_dated(figures)}: PIAF 1.0, {figures["questions"]} questions;
@@ -137,9 +130,8 @@ def markdown(root: Path, name: str) -> str:
 
 def html(folder: Path) -> Markup:
     """The card of the page's first screen; nothing where nothing was measured."""
-    measured = [
-        describe(read_json(file)) for name, describe in FILES.items() if (file := folder / f"{name}.json").is_file()
-    ]
+    files = {folder / f"{name}.json": describe for name, describe in FILES.items()}
+    measured = [describe(read_json(file)) for file, describe in files.items() if file.is_file()]
     return render("real.html", measured=measured, sentence=sentence(folder)) if measured else Markup()
 
 

@@ -16,7 +16,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.measures.effects import floor_points
 from trivium.page.contents import ARTICLES
-from trivium.page.markdown import markdown_table
+from trivium.page.html import markdown_table
 from trivium.page.published import (
     DATASETS,
     MEASURES,
@@ -43,33 +43,19 @@ SIGNED = ("date", "scale", "by", "commit", "machine", "note")  # texts of an ent
 
 @dataclass(frozen=True)
 class Cell:
-    """One number of a paper.
+    """One number of a paper."""
 
-    Attributes:
-        stage: that computes it; its name begins with the pipeline, and it writes `metrics/{pipeline}/{rest}.json`.
-        table: such as `Table 3`.
-        row: what the paper calls it, or the name of ours.
-        measure: of the column.
-        metric: its name in the file.
-        expected: what the paper prints; several where it contradicts itself.
-        tolerance: points within which a run on the paper's data agrees; None: the paper's data is not public, or `why`.
-        unit: the metric is multiplied by this.
-        why: there is no tolerance, where it is not the data.
-        stem: of the metric's file, where it is not the stage's.
-        is_floored: the paper prints ⌊value⌋, and so do we.
-    """
-
-    stage: str
-    table: str
-    row: str
-    measure: str
-    metric: str
-    expected: tuple[float, ...]
-    tolerance: float | None
-    unit: float = 100.0
-    why: str = ""
-    stem: str = ""
-    is_floored: bool = False
+    stage: str  # that computes it; its name begins with the pipeline, and it writes `metrics/{pipeline}/{rest}.json`
+    table: str  # such as `Table 3`
+    row: str  # what the paper calls it, or the name of ours
+    measure: str  # of the column
+    metric: str  # its name in the file
+    expected: tuple[float, ...]  # what the paper prints; several where it contradicts itself
+    tolerance: float | None  # points within which a run on the paper's data agrees; None: it is not public, or `why`
+    unit: float = 100.0  # the metric is multiplied by this
+    why: str = ""  # there is no tolerance, where it is not the data
+    stem: str = ""  # of the metric's file, where it is not the stage's
+    is_floored: bool = False  # the paper prints ⌊value⌋, and so do we
 
     @property
     def pipeline(self) -> str:
@@ -97,9 +83,6 @@ class Cell:
         """What the paper prints, with its tolerance or why there is none, then the last number of each scale.
 
         Numbers at other scales than `paper` come from other data, and have no verdict.
-
-        Args:
-            last: entries of the log by scale.
         """
         printed = " or ".join(f"{value:g}" for value in self.expected)
         parts = [f"{printed} ({self.why})" if self.tolerance is None else f"{printed} ± {self.tolerance:g}"]
@@ -232,22 +215,22 @@ def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 def read_values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     """What a built graph has of these cells, in the paper's units."""
-    paths = {cell.file: metrics / cell.file for cell in cells}
-    files: dict[str, Any] = {file: read_json(path) if path.exists() else {} for file, path in paths.items()}
-    values: dict[str, float] = {}
-    for cell in cells:
-        value = files[cell.file].get(cell.metric)
-        if value is not None:
-            values[cell.key] = round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
-    return values
+    names = {cell.file for cell in cells}
+    files: dict[str, Any] = {name: read_json(metrics / name) if (metrics / name).exists() else {} for name in names}
+    values = {cell: files[cell.file].get(cell.metric) for cell in cells}
+    return {
+        cell.key: round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
+        for cell, value in values.items()
+        if value is not None
+    }
 
 
 def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:
     """The cells by pipeline and table."""
-    by_title: dict[tuple[str, str], Table] = {}
+    by_title: dict[str, dict[str, Table]] = {name: {} for name in PIPELINES}
     for cell in cells:
-        by_title.setdefault((cell.pipeline, cell.table), Table(cell.table, [])).cells.append(cell)
-    return {name: [table for (pipeline, _), table in by_title.items() if pipeline == name] for name in PIPELINES}
+        by_title[cell.pipeline].setdefault(cell.table, Table(cell.table, [])).cells.append(cell)
+    return {name: list(of_paper.values()) for name, of_paper in by_title.items()}
 
 
 def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
@@ -280,15 +263,12 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def summary(cells: list[Cell], log: list[dict[str, Any]]) -> str:
     """Markdown: the papers' tables, the command that computes each, and how many numbers the last runs have of it."""
-    rows = []
+    rows, scales = [], last_signed(log)
     for pipeline, of_paper in tables(cells).items():
         for table in of_paper:
             commands = ", ".join(f"`dvc repro {stage}`" for stage in table.stages)
-            counts = {
-                scale: sum(cell.key in entry["values"] for cell in table.cells)
-                for scale, entry in last_signed(log).items()
-            }
-            signed = ", ".join(f"{_cell(scale)} {count}" for scale, count in counts.items() if count)
+            last = {scale: sum(cell.key in entry["values"] for cell in table.cells) for scale, entry in scales.items()}
+            signed = ", ".join(f"{_cell(scale)} {count}" for scale, count in last.items() if count)
             title = _cell(f"{PIPELINES[pipeline]}, {table.name}")
             rows.append([title, commands, str(len(table.cells)), signed or "–"])
     return markdown_table(["table", "command", "numbers", "signed"], rows)

@@ -29,15 +29,10 @@ FRONT = {"kvqae": {"image_adds"}, "decorrelation": {"clip_looks", "clip_keeps"}}
 
 @dataclass(frozen=True)
 class Thorough:
-    """The metrics of one stage at the thorough scale, for cells that the default fills by one training, or not at all.
+    """The metrics of one stage at the thorough scale, of what the default trains once or not at all."""
 
-    Attributes:
-        metrics: flat, by name.
-        commit, date: where and when they were made.
-    """
-
-    metrics: Mapping[str, float]
-    commit: str
+    metrics: Mapping[str, float]  # flat, by name
+    commit: str  # that made them
     date: str
 
     def again(self, key: str) -> Markup:
@@ -55,13 +50,9 @@ def _spread(metrics: Mapping[str, float], key: str) -> str:
 def measured_cell(
     metrics: Mapping[str, float], key: str, thorough: Thorough | None = None, *, bounded: bool = True
 ) -> Markup:
-    """A share in per cent, as far as there are any its deviation over trainings and interval, and that of the thorough.
+    """A share in per cent, its deviation over trainings and its interval (unless not `bounded`), as far as they exist.
 
-    Args:
-        metrics: of a stage.
-        key: of the share.
-        thorough: of the same stage, where it is to stand below.
-        bounded: whether its interval is shown.
+    Below stands that of the same stage in `thorough`.
     """
     again = thorough.again(key) if thorough else Markup()
     if key not in metrics:
@@ -82,22 +73,15 @@ def dagger(thorough: Thorough | None) -> Markup:
 
 
 def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: bool) -> Thorough | None:
-    """What `metrics/thorough/{pipeline}.json` has of a stage; None where it is of another world than the page.
+    """What `metrics/thorough/{pipeline}.json` has of a stage, such as `evaluate`.
 
-    Args:
-        file: as `make thorough` writes it.
-        stage: without its pipeline, such as `evaluate`.
-        world: the pipeline's section `world` in `params.yaml`.
-        sample: whether the page shows a sample world; that of `make thorough` is one.
+    None where it is of another world than the page: not a sample world, or not with this section `world`.
     """
-    if not sample or not file.exists():
+    kept = read_json(file) if sample and file.exists() else {}
+    if not kept or kept.get("parameters", {}).get(f"{kept['pipeline']}.world") != world:
         return None
-    kept = read_json(file)
-    if kept.get("parameters", {}).get(f"{kept['pipeline']}.world") != world:
-        return None
-    prefix = f"{stage}."
-    metrics = {key.removeprefix(prefix): value for key, value in kept["metrics"].items() if key.startswith(prefix)}
-    return Thorough(metrics, kept["commit"], kept["date"])
+    named = ((key.partition("."), value) for key, value in kept["metrics"].items())
+    return Thorough({name: value for (of, _, name), value in named if of == stage}, kept["commit"], kept["date"])
 
 
 def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup | None:
@@ -105,17 +89,10 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
     if not judged[0].worlds:
         return None
     results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
-    return render(
-        "claims.html",
-        rows=[(row, {in_world.world: in_world for in_world in row.worlds}) for row in judged],
-        worlds=WORLDS[pipeline],
-        trainings=len(TRAININGS),
-        complete=judged[0].complete,
-        items=ITEMS[pipeline],
-        labels=READERS,
-        dates=sorted({result["date"] for result in results}),
-        commits=sorted({result["commit"][:8] for result in results}),
-    )
+    dates, commits = (sorted({result[name] for result in results}) for name in ("date", "commit"))
+    rows = [(row, {in_world.world: in_world for in_world in row.worlds}) for row in judged]
+    return render("claims.html", rows=rows, worlds=WORLDS[pipeline], trainings=len(TRAININGS), labels=READERS,
+                  complete=judged[0].complete, items=ITEMS[pipeline], dates=dates, commits=commits)  # fmt: skip
 
 
 def front_html(judged: Iterable[Judged], pipeline: str, sentence: str) -> Markup:

@@ -12,7 +12,7 @@ from trivium.core.tables import read_table
 from trivium.formats.facts import FACTORS, sides
 from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.page.complexity.material import Material
-from trivium.page.html import render
+from trivium.page.html import between, render, signed, small
 from trivium.page.thorough import COSTLY, claim_html
 
 COSTS = "costs every reader"
@@ -23,25 +23,19 @@ VERSIONS = {
     "f1": ("a pronoun stands for the answer", "the answer is named again"),
     "f2": ("told by a noun", "told by a verb"),
     "f3": ("asked by another word than told", "asked by the same word"),
-    "f4": ("answer two arcs and more from the event’s word", "answer next to it"),
-    "f5": ("two elements", "four elements"),
+    "f4": ("answer two grammatical steps (arcs) or more from the event’s word", "answer next to it"),
+    "f5": ("two things said of the event (its elements)", "four things"),
     "f6": ("after learning many words for such events", "after learning one"),
 }
 
 
 @dataclass(frozen=True)
 class Contrasts:
-    """What a run's readers made of the facts.
+    """What a run's readers made of the facts."""
 
-    Attributes:
-        facts: rows of `facts.parquet`; none where the world is not the sample's.
-        scores: by what a reader is called, the tables of its trainings.
-        means: by factor and reader, δ in points, below 0 where the factor costs.
-    """
-
-    facts: Sequence[Mapping[str, Any]]
-    scores: Mapping[str, Sequence[pa.Table]]
-    means: Mapping[str, Mapping[str, ContrastMean]]
+    facts: Sequence[Mapping[str, Any]]  # rows of `facts.parquet`; none where the world is not the sample's
+    scores: Mapping[str, Sequence[pa.Table]]  # by what a reader is called, the tables of its trainings
+    means: Mapping[str, Mapping[str, ContrastMean]]  # by factor and reader, δ in points, below 0 where it costs
 
     @property
     def costly(self) -> list[str]:
@@ -59,11 +53,10 @@ def read_contrasts(of: Material) -> Contrasts:
     facts = read_table(of.data / "raw" / "crossed" / "facts.parquet").to_pylist()
     if not facts:
         return Contrasts([], {}, {})
-    files = {
-        reader: sorted((of.data / "contrasts" / reader).glob("seed-*.parquet"))
+    scores = {
+        of.labels[reader]: [*map(read_table, sorted((of.data / "contrasts" / reader).glob("seed-*.parquet")))]
         for reader in of.used["contrasts"]["readers"]
     }
-    scores = {of.labels[reader]: [read_table(file) for file in own] for reader, own in files.items()}
     means = {
         factor: {reader: mean_delta(tables, factor) for reader, tables in scores.items()}
         for factor in FACTORS
@@ -80,17 +73,16 @@ def claim_of(contrasts: Contrasts) -> Markup:
     hardest = contrasts.hardest
     lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in contrasts.means[hardest].items())
     numbers = (
-        f"Of 100 points {lost} (factor {hardest}), on the same facts with the same answers; the example is one of "
-        "them, twice."
+        f"Of 100 points for words that an answer shares with the right one (ROUGE-L), {lost} (factor {hardest}), on "
+        "the same facts with the same answers; the example is one of them, twice."
     )
     return claim_html(COSTLY[hardest], "holds", numbers)
 
 
 def picture_html(contrasts: Contrasts) -> Markup:
     """What stands beside the claim: a fact in both versions, and what readers of this run answer."""
-    versions = pair(
-        contrasts.facts, {reader: tables[0] for reader, tables in contrasts.scores.items()}, contrasts.hardest
-    )
+    scores = {reader: tables[0] for reader, tables in contrasts.scores.items()}
+    versions = pair(contrasts.facts, scores, contrasts.hardest)
     return render("complexity/pair.html", pair=versions, titles=VERSIONS[contrasts.hardest])
 
 
@@ -98,15 +90,14 @@ def contrasts_html(contrasts: Contrasts) -> Markup:
     """Mean δ of each factor and reader, in points."""
     if not contrasts.facts:
         return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
-    return render(
-        "complexity_contrasts.html",
-        rows=[(factor, *VERSIONS[factor], list(means.values())) for factor, means in contrasts.means.items()],
-        labels=list(contrasts.scores),
-        said={factor: say(list(means.values())) for factor, means in contrasts.means.items()},
-        facts=len({row["fact"] for row in contrasts.facts}),
-        trainings=min(map(len, contrasts.scores.values())),
-        margin=MARGIN,
-    )
+    rows = []
+    for factor, means in contrasts.means.items():
+        with_it, without = VERSIONS[factor]
+        bounds = [f"{signed(mean.value, 1)} {between(*mean.interval())}" for mean in means.values()]
+        rows.append([f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, say([*means.values()])])
+    facts, trainings = len({row["fact"] for row in contrasts.facts}), min(map(len, contrasts.scores.values()))
+    return render("complexity_contrasts.html", rows=rows, labels=list(contrasts.scores), facts=facts,
+                  trainings=trainings, margin=MARGIN)  # fmt: skip
 
 
 def mean_delta(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
@@ -132,10 +123,7 @@ def pair(
 ) -> dict[bool, dict[str, Any]] | None:
     """The first fact that readers lose most of by a factor: by whether it is there, what is asked and what they answer.
 
-    Args:
-        facts: rows of `facts.parquet`.
-        scores: of one training of each reader, by what it is called.
-        factor: of `FACTORS`.
+    `scores` are those of one training of each reader, by what it is called.
     """
     lost: dict[str, float] = {}
     for table in scores.values():

@@ -11,7 +11,7 @@ from trivium.complexity.effects.analysed_tables import read_factors
 from trivium.complexity.effects.regression import of_frames
 from trivium.measures.effects import floor_points
 from trivium.page.complexity.material import Effect, Material
-from trivium.page.figures import estimates
+from trivium.page.figures import estimates, estimates_of
 from trivium.page.html import figure, render, signed
 from trivium.page.thorough import claim_html
 
@@ -47,22 +47,14 @@ def table_2(of: Material) -> Markup:
     metrics = of.metrics("validate")
     others = [name for name in of.names if any(f"{model}_{name}_other_delta_points" in metrics for model in of.effects)]
     smallest = [smallest_loss([row[factor] for row in of.effects.values()]) for factor in of.names]
-    return render(
-        "complexity/table-2.html",
-        of=of,
-        metrics=metrics,
-        marks=marks,
-        others=others,
-        floor=floor_points,
-        smallest=smallest,
-    )
+    return render("complexity/table-2.html", of=of, metrics=metrics, marks=marks, others=others, floor=floor_points,
+                  smallest=smallest)  # fmt: skip
 
 
 def smallest_loss(effects: Sequence[Effect]) -> float | None:
     """The loss in points that a table of such intervals finds in four of five studies: 2.8 mean standard errors.
 
-    2.8 is the 97.5 % quantile of the normal distribution plus its 80 % quantile; a standard error is a quarter of an
-    interval's 3.92.
+    2.8 = z(0.975) + z(0.8); a standard error is an interval's width divided by 3.92.
     """
     widths = [effect["high"] - effect["low"] for effect in effects if effect["low"] is not None]
     return 2.8 * fmean(widths) / 3.92 if widths else None
@@ -79,14 +71,8 @@ def forest(of: Material) -> Markup:
     drawn = []
     for model, by_factor in of.effects.items():
         series = {
-            entry: [
-                None if None in (values := tuple(effect[name] for name in names)) else values
-                for effect in by_factor.values()
-            ]
-            for entry, names in (
-                ("plain δ", ("delta", "low", "high")),
-                ("all factors together", ("joint", "joint_low", "joint_high")),
-            )
+            "plain δ": estimates_of([*by_factor.values()], "delta", "low", "high"),
+            "all factors together": estimates_of([*by_factor.values()], "joint", "joint_low", "joint_high"),
         }
         label, measure = of.labels[model], f"points of {of.measure}"
         svg = estimates(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
@@ -124,9 +110,8 @@ def first_claim_html(
 def findings(of: Material) -> list[dict[str, Any]]:
     """What our analysis and the paper's table say of each factor.
 
-    Returns:
-        For each factor: in how many `models` it has a δ, the models of each verdict, in how many of the paper's models
-        δ < 0, Cramér's V with the element asked for, and the size of the smaller of its two sets.
+    In how many `models` it has a δ, the models of each verdict, in how many of the paper's models δ < 0, Cramér's V
+    with the element asked for, and the size of the smaller of its two sets.
     """
     metrics, rows = of.metrics("factors"), []
     for factor, name in of.names.items():
@@ -136,17 +121,11 @@ def findings(of: Material) -> list[dict[str, Any]]:
             verdict: [of.labels[model] for model, effect in effects.items() if test(effect, of.risk)]
             for verdict, test in _VERDICTS.items()
         }
+        smaller = min((min(effect["yes"], effect["no"]) for effect in effects.values()), default=0)
+        balance, corrected = (metrics.get(f"{factor}_balance{end}") for end in ("", "_corrected"))
         rows.append(
-            {
-                "factor": factor,
-                "name": name,
-                "models": len(effects),
-                **verdicts,
-                "paper_models": len(papers),
-                "paper_negative": sum(delta < 0 for delta in papers),
-                "balance": metrics.get(f"{factor}_balance"),
-                "corrected": metrics.get(f"{factor}_balance_corrected"),
-                "smaller": min((min(effect["yes"], effect["no"]) for effect in effects.values()), default=0),
-            }
-        )
+            {"factor": factor, "name": name, "models": len(effects), **verdicts, "smaller": smaller,
+             "paper_models": len(papers), "paper_negative": sum(delta < 0 for delta in papers),
+             "balance": balance, "corrected": corrected}
+        )  # fmt: skip
     return rows

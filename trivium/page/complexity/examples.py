@@ -88,7 +88,7 @@ def item(
         answers: rows of scores.parquet, one a model.
         of: what factors say and models are called.
         margin: characters of the text before the first and after the last mark.
-        longest: characters of an answer; the rest of a longer one is cut off.
+        longest: characters that are shown of an answer.
     """
     marks = marks_of(example)
     shown = shown_part(example.text.text, marks, margin)
@@ -133,9 +133,7 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
     margin, longest = settings["margin"], settings["answer_characters"]
     items = [item(example, codes[example.id], answers[example.id], of, margin, longest) for example in drawn]
     counts = Counter((factor, state) for shown in items for factor, _, state in shown["factors"])
-    html = render(
-        "complexity/examples.html", items=items, counts=counts, of=of, styles=STYLES, seed=settings["seed"]
-    )  # fmt: skip
+    html = render("complexity/examples.html", items=items, counts=counts, of=of, styles=STYLES, seed=settings["seed"])
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
         hard = item["right"] == "none" and any(state == "yes" for _, _, state in item["factors"])

@@ -33,20 +33,13 @@ FINETUNED = member_names("trivium.complexity.readers.kinds")
 
 @dataclass(frozen=True)
 class Material:
-    """The outputs and metrics of complexity's stages.
+    """The outputs and metrics of complexity's stages."""
 
-    Attributes:
-        used: section `complexity` of the parameters.
-        sample: whether the examples are the sample world's.
-        data, measured: folders of the stages' outputs and metrics.
-        published: tests/published/complexity.yaml.
-    """
-
-    used: Mapping[str, Any]
-    sample: bool
-    data: Path
-    measured: Path
-    published: Mapping[str, Any]
+    used: Mapping[str, Any]  # section `complexity` of the parameters
+    sample: bool  # whether the examples are the sample world's
+    data: Path  # of the stages' outputs
+    measured: Path  # of their metrics
+    published: Mapping[str, Any]  # tests/published/complexity.yaml
 
     def metrics(self, stage: str) -> Metrics:
         """The metrics of a stage."""

@@ -53,9 +53,7 @@ _CUTS = {
 def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str:
     """Why a model's scores say little; empty where they do not.
 
-    A model is weak when its gain over the best-overlap sentence may be 0, when its own answers do as well at other
-    questions with the same element, when fewer than `exact` of its answers are exactly right, or when params.yaml says
-    so (`meant`).
+    `exact` is the share of exactly right answers below which they do, `meant` whether params.yaml calls it weak.
     """
     reasons = []
     if metrics.get(f"{model}_over_baseline_low", 1) <= 0:
@@ -196,14 +194,8 @@ def figure_2(of: Material) -> Markup:
             svg = _profile([(frame, share, None) for share, frame in shares], f"Judged correct by frame: {label}",
                            "share judged correct")  # fmt: skip
             human.append({"label": label, "svg": svg, "range": shares[-1][0] - shares[0][0]})
-    return render(
-        "complexity/figure-2.html",
-        drawn=drawn,
-        human=human,
-        of=of,
-        measure=MEASURES[figure_2_measure(of)],
-        confidence=settings["confidence"],
-    )
+    measure, confidence = MEASURES[figure_2_measure(of)], settings["confidence"]
+    return render("complexity/figure-2.html", drawn=drawn, human=human, of=of, measure=measure, confidence=confidence)
 
 
 def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title: str, xlabel: str) -> Markup:
@@ -234,12 +226,8 @@ def partitions(of: Material) -> Markup:
         ]
         for model in [*of.models, MEAN]
     }
-    svg = curves(
-        lines,
-        title="Score by how many complexity factors hold",
-        ylabel=of.in_words("partition"),
-        ticks=[f"{part['level']}\n({part['examples']})" for part in counts],
-    )
+    title, ylabel = "Score by how many complexity factors hold", of.in_words("partition")
+    svg = curves(lines, title=title, ylabel=ylabel, ticks=[f"{part['level']}\n({part['examples']})" for part in counts])
     factors = [part for part in parts.values() if part["kind"] == "factor"]
     groups = {
         "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),

@@ -39,10 +39,8 @@ def partner_rows(table: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
 
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
     """What stands beside what in training pictures, from `co_occurrence_{dataset}.csv` in the folder of the metrics."""
-    shown = {
-        DATASETS[name]: partner_rows(csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist())
-        for name in datasets
-    }
+    tables = {name: csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist() for name in datasets}
+    shown = {DATASETS[name]: partner_rows(table) for name, table in tables.items()}
     return render("decorrelation_co_occurrence.html", shown=shown)
 
 
@@ -50,25 +48,18 @@ def removals_html(folder: Path, results: Results, used: Mapping[str, Any], publi
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
     Args:
-        folder: of the metrics, with `removals_{dataset}.json`, `phrases_{dataset}.json`, `inpaint_{painting}.json`,
-            `pairs_{dataset}_{filling}_{captions}.json` and `train_{cell}.json`.
+        folder: of the metrics.
         results: of stage evaluate; its cells say which pairs there are.
         used: section `decorrelation` of the parameters.
         published: |D'| of the paper by data set.
     """
     cells = results.cells.items()
+    ours = {cell.dataset: name for name, cell in reversed(list(cells)) if cell.variant == "ours"}
+    recipes = list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic))
     return render(
-        "decorrelation_removals.html",
-        results=results,
-        used=used,
-        paper=published,
-        read=lambda name: read_json(folder / f"{name}.json"),
-        names=DATASETS,
-        reasons=REASONS,
-        fillings=FILLINGS,
-        ours={cell.dataset: name for name, cell in reversed(list(cells)) if cell.variant == "ours"},
-        recipes=list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic)),
-    )
+        "decorrelation_removals.html", results=results, used=used, paper=published, names=DATASETS, reasons=REASONS,
+        fillings=FILLINGS, ours=ours, recipes=recipes, read=lambda name: read_json(folder / f"{name}.json"),
+    )  # fmt: skip
 
 
 def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:

@@ -1,9 +1,8 @@
 """What decorrelation's numbers show: is the effect there, and is it not something else; every sentence is computed."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import yaml
 from markupsafe import Markup
@@ -40,8 +39,7 @@ _SETS = {
 }
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(NamedTuple):
     """A question, and the fields of the row of comparisons.json that answers it."""
 
     question: str
@@ -55,8 +53,7 @@ def check(question: str, expected: Expected, variants: Sequence[str], **changes:
     return Check(question, expected, {"other_set": fields["set"]} | fields)
 
 
-_FILE = Path(__file__).with_name("checks.yaml")
-CHECKS = [check(**row) for row in yaml.safe_load(_FILE.read_text(encoding="utf-8"))]
+CHECKS = [check(**row) for row in yaml.safe_load(Path(__file__).with_name("checks.yaml").read_text(encoding="utf-8"))]
 
 
 def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:
@@ -110,29 +107,26 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     numbers = (
         f"Where something was painted out, the first sentence of CLIP so trained is about what is still there for "
         f"{percent(gain['value'])} % of pictures, and for {percent(gain['other_value'])} % after usual training "
-        f"(p {probability(gain['p'])}). A caption of a whole picture comes first for {percent(cost['value'])} % and "
-        f"{percent(cost['other_value'])} %. Trainings: {gain['seeds']} and {gain['other_seeds']}; "
-        f"{gain['queries']} queries."
+        f"(p {probability(gain['p'])}). For {percent(cost['value'])} % and {percent(cost['other_value'])} % of whole "
+        f"pictures one of their own captions comes first. Trainings: {gain['seeds']} with painted "
+        f"pictures, {gain['other_seeds']} without; {gain['queries']} queries."
     )
     return claim_html(sentence, said, numbers)
 
 
 def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, margin: float) -> Markup:
-    """The table of checks; what was not run says so.
+    """The table of checks of what stage evaluate found with these parameters; what was not run says so.
 
-    Args:
-        results, evaluate: what the stage found, and its parameters.
-        level: of significance.
-        margin: difference in [0, 1] below which two values count as the same.
+    `level` is that of significance, `margin` the difference in [0, 1] below which two values count as the same.
     """
     lines = []
-    for made in CHECKS:
-        fields, row = made.fields, results.comparison(**made.fields)
+    for question, expected, fields in CHECKS:
+        row = results.comparison(**fields)
         measure = MEASURES[fields["set"], fields["measure"]] + SUBSETS[fields["subset"]]
         about = f"{model_label(fields['model'])}, {DATASETS[fields['dataset']]}: {measure}"
-        said = answer(row, made.expected, level, margin) if row else ""
+        said = answer(row, expected, level, margin) if row else ""
         sides = [side(row, ""), side(row, "other_")] if row else []
-        lines.append((made.question, about, row, said, sides))
+        lines.append((question, about, row, said, sides))
     return render(
         "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=evaluate["partner_probability"],
         confidence=evaluate["confidence"], gain=results.against_finetune("coco", "clip", "synthetic", "odmap@1"),

@@ -77,13 +77,8 @@ def gallery_html(
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
     As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right. The picture
-    is the one of `clearest`, if there is one, in the place of the last that was drawn.
-
-    Args:
-        results: of stage evaluate.
-        data: folder of the stages' outputs.
-        settings: `examples` and `seed` of the draw; `image_side`, pixels of a picture's longer side;
-            `sentence_characters`, of which the rest of a longer one is cut off.
+    is the one of `clearest`, if there is one, in the place of the last that was drawn. `data` is the folder of the
+    stages' outputs, `settings` are `decorrelation.page.gallery`.
     """
     dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
     cells, judge = shown_cells(results, dataset)
@@ -121,10 +116,8 @@ def gallery_html(
             {
                 "name": names[key],
                 "first": key in FIRST or not set(FIRST) & set(cells),
-                "original": [
-                    sentence(texts[caption], set(), present | removed, longest) for caption in before[picture]
-                ],
-                "painted": [sentence(texts[caption], removed, present, longest) for caption in after[query]],
+                "original": [sentence(texts[of], set(), present | removed, longest) for of in before[picture]],
+                "painted": [sentence(texts[of], removed, present, longest) for of in after[query]],
             }
             for key, (before, after) in lists.items()
         ]
@@ -138,31 +131,17 @@ def gallery_html(
             "tags": tags,
             "models": models,
         }
-    ours = judge == FIRST[-1]
-    html = render(
-        "decorrelation_gallery.html",
-        items=list(items.values()),
-        filters=[
-            (tag, label.format("Ours" if ours else names[judge]))
-            for tag, label in FILTERS
-            if tag != "fooled" or FIRST[0] in cells
-        ],
-        reference="ours (CLIP, first seed)" if ours else names[judge],
-        seed=settings["seed"],
-        dataset=DATASETS[dataset],
-    )
+    short, reference = ("Ours", "ours (CLIP, first seed)") if judge == FIRST[-1] else (names[judge], names[judge])
+    filters = [(tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or FIRST[0] in cells]
+    html = render("decorrelation_gallery.html", items=list(items.values()), filters=filters, reference=reference,
+                  seed=settings["seed"], dataset=DATASETS[dataset])  # fmt: skip
     missing = sum(item[name] is None for item in items.values() for name in ("original", "painted"))
     counts = {"examples": float(len(items)), "pictures_missing": float(missing)}
     return {"gallery": html, "picture": render("decorrelation_picture.html", item=items.get(shown))}, counts
 
 
 def clearest(queries: Sequence[str], data: Path, dataset: str, cell: str) -> str:
-    """The query whose best sentences by a cell name least that was never in the picture, and most that is there.
-
-    Args:
-        queries: to choose from.
-        data, dataset, cell: as in `gallery_html`.
-    """
+    """The query whose best sentences by a cell name least that was never in the picture, and most that is there."""
     sentences = best(data / "retrieved" / cell / "synthetic.parquet", queries)
     all_captions = {caption for captions in sentences.values() for caption in captions}
     phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", all_captions, ["phrases"])

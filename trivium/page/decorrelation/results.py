@@ -23,13 +23,7 @@ MAIN = tuple(  # those that the paper does not print, of VSE++ untouched or from
 
 @dataclass(frozen=True)
 class Results:
-    """What stage evaluate found.
-
-    Attributes:
-        cells: the matrix.
-        metrics: its flat metrics.
-        comparisons: its rows of comparisons.json.
-    """
+    """What stage evaluate found: the matrix, its flat metrics, and the rows of comparisons.json."""
 
     cells: Mapping[str, Cell]
     metrics: Mapping[str, float]

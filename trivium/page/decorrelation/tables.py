@@ -33,32 +33,18 @@ _FEWEST = 3  # points of a curve
 
 @dataclass(frozen=True)
 class Tables:
-    """What the tables show.
+    """What the tables show."""
 
-    Attributes:
-        results: of stage evaluate.
-        published: tests/published/decorrelation.yaml.
-        used: section `decorrelation` of the parameters.
-        samples: data sets that are sample worlds.
-        training_differs: of each model, the settings of training that are not those of the paper's scale.
-        level: of significance.
-        thorough: of stage evaluate, where `make thorough` was run in this world.
-    """
-
-    results: Results
-    published: Mapping[str, Any]
-    used: Mapping[str, Any]
-    samples: Container[str]
-    training_differs: Mapping[str, Sequence[str]]
-    level: float
-    thorough: Thorough | None = None
+    results: Results  # of stage evaluate
+    published: Mapping[str, Any]  # tests/published/decorrelation.yaml
+    used: Mapping[str, Any]  # section `decorrelation` of the parameters
+    samples: Container[str]  # data sets that are sample worlds
+    training_differs: Mapping[str, Sequence[str]]  # by model, the settings that are not those of the paper's scale
+    level: float  # of significance
+    thorough: Thorough | None = None  # of stage evaluate, where `make thorough` was run in this world
 
     def cells(
-        self,
-        group: str,
-        columns: Sequence[tuple[str, str]],
-        scale: str = "thorough",
-        further: Sequence[Any] = (),
+        self, group: str, columns: Sequence[tuple[str, str]], scale: str = "thorough", further: Sequence[Any] = ()
     ) -> list[Any]:
         """A row's values, below them those of `make thorough` where it was trained at most once here; or what runs it.
 
@@ -98,7 +84,7 @@ class Tables:
             verdict = self.agrees(group, columns[: len(ODMAP)], printed, tolerance)
             fields = {"dataset": dataset, "model": model, "variant": variant, "other_variant": "finetune"}
             row = self.results.comparison(**fields, set=kind, measure=measure)
-            against = f"{points(row['difference'])} on finetune, p {probability(row['p'])}" if row else None
+            against = f"{points(row['difference'])} points over finetuned, p {probability(row['p'])}" if row else None
             said = self.seeds(group, against, verdict and f"paper: {verdict}")
             heading = Markup("{} {}{}").format(model_label(model), small(VARIANTS[variant]), said)
             rows.append([heading, *self.cells(group, columns), *paper_cells(paper and {"values": paper[name]})])
@@ -179,24 +165,17 @@ def table_1_html(of: Tables) -> Markup:
 def table_2_html(of: Tables) -> Markup:
     """Table 2: R@1, 5 and 10 on whole pictures, from picture to caption and back."""
     tolerance = of.published["tolerances"]["recall"]
-    shown = [
-        {
-            "dataset": DATASETS[dataset],
-            "direction": said,
-            "queries": of.results.metrics[f"{dataset}_{way}_queries"],
-            "rows": of.main_rows(dataset, [(way, measure) for measure in RECALL], "table_2", way, tolerance),
-        }
+    shown = {
+        (dataset, way): of.main_rows(dataset, [(way, measure) for measure in RECALL], "table_2", way, tolerance)
         for dataset in of.datasets
-        for way, said in DIRECTIONS.items()
-    ]
-    return render("decorrelation_retrieval.html", shown=shown, dagger=dagger(of.thorough))
+        for way in DIRECTIONS
+    }
+    return render("decorrelation_retrieval.html", shown=shown, names=DATASETS, directions=DIRECTIONS,
+                  metrics=of.results.metrics, dagger=dagger(of.thorough))  # fmt: skip
 
 
 def table_3_html(of: Tables, folder: Path) -> Markup:
-    """Table 3: CLIP on COCO, by what makes the captions and the pictures of D', with the hubness of each.
-
-    The folder of the metrics has `pairs_{dataset}_{filling}_{captions}.json`.
-    """
+    """Table 3: CLIP on COCO, by what makes the captions and the pictures of D'; `folder` has the metrics."""
     results, printed = of.results, of.published["table_3"]["rows"]
     reference = results.groups.get("coco_clip_ours")
     groups = {
@@ -208,7 +187,11 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
         and recipe(cell) is not None
     }
     labels = {key: paper["label"] for key, paper in printed.items()}
-    labels |= {key: _label(results.groups[name]) for key, name in groups.items() if key not in printed}
+    for key, name in groups.items():
+        cell = results.groups[name]
+        painter = FILLINGS[cell.filling]
+        own = f"{CAPTIONS.get(cell.captions)} × {'in-painting' if painter.inpaints else painter.label}"
+        labels.setdefault(key, own)  # of a row that the paper does not have
     rows, written = [], []
     for key, label in labels.items():
         group, hubness = groups.get(key, f"coco_clip_{key}"), "–"
@@ -224,12 +207,6 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
         "decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
         dagger=dagger(of.thorough),
     )  # fmt: skip
-
-
-def _label(cell: Training) -> str:
-    """The label of a row that the paper does not have."""
-    painter = FILLINGS[cell.filling]
-    return f"{CAPTIONS[cell.captions]} × {'in-painting' if painter.inpaints else painter.label}"
 
 
 def appendix_b_html(of: Tables) -> Markup:
@@ -267,8 +244,8 @@ def batch_share(ratio: float, part: float, synthetic_share: float | None) -> flo
     """The share of a batch that is from D', as `trivium.decorrelation.training.job` draws it.
 
     Args:
-        ratio: |D'| / |D| in pairs, D' being the part that is used.
-        part: the part of D' that is used.
+        ratio: |D'| / |D| in pairs of the part of D' that is used.
+        part: how much of D' that is.
         synthetic_share: of a batch with all of D'; None: as many as there are pairs.
     """
     if ratio == 0:

@@ -24,13 +24,9 @@ def cell(value: float | None, kind: str) -> str:
 
 
 def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, simulated: bool) -> dict[str, Markup]:
-    """Table 1 and the steps.
+    """Table 1 and the steps, of the metrics of the construction's stages and tests/published/kvqae.yaml.
 
-    Args:
-        metrics: of the stages of the construction.
-        published: tests/published/kvqae.yaml.
-        simulated: whether annotators of real questions were simulated: what they decided stands beside nothing of the
-            paper's, and is left out.
+    What annotators of real questions decided is left out where they were simulated.
     """
     note, rebuild = Markup(), metrics["rebuild"]
     if simulated:

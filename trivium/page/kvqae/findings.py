@@ -22,23 +22,16 @@ def sentence(
 ) -> str:
     """`A beats B in M: x % → y %, +d points, p = …`, or what it does instead; and whether more was expected.
 
-    Args:
-        names: of the row that may be better, and of the other.
-        measure: its name.
-        values: of the two rows, in [0, 1].
-        p: of the paired randomisation test.
-        level: of significance.
-        expected: of the first row: `above`, `significant`, or `open`.
+    `values` of both rows are in [0, 1]; `expected` of the first row is `above`, `significant`, or `open`.
     """
     difference = values[0] - values[1]
-    if p <= level and difference:
-        verb = "beats" if difference > 0 else "is beaten by"
-    elif difference:
-        verb = f"is {'above' if difference > 0 else 'below'}, but not significantly,"
-    else:
-        verb = "equals"
+    shown, verb = p <= level and difference != 0, "equals"
+    if difference:
+        higher, lower = ("beats", "is beaten by") if shown else ("is above", "is below")
+        verb = higher if difference > 0 else lower
+    doubt = ", but not significantly" if difference and not shown else ""
     change = f"{percent(values[1])} % → {percent(values[0])} %, {points(difference) if difference else '0.0'} points"
-    said = f"{names[0]} {verb} {names[1]} in {measure}: {change}, p {probability(p)}."
+    said = f"{names[0]} {verb} {names[1]} in {measure}{doubt}: {change}, p {probability(p)}."
     if expected == "open" or (difference > 0 and (expected == "above" or p <= level)):
         return said
     condition = f"with p ≤ {level:g}" if expected == "significant" else "to be above"

@@ -64,13 +64,9 @@ def emphasize(text: str, start: int, end: int) -> Markup:
 def passage_item(
     passage: tuple[str, str], question: Question, span: tuple[int, int] | None, image: str | None
 ) -> dict[str, Any]:
-    """A passage as the gallery shows it: `title` and `text` are `Markup`.
+    """A passage (title, text) as the gallery shows it: `title` and `text` are `Markup`.
 
-    Args:
-        passage: its title and text.
-        question: with its answers.
-        span: what the reader would answer from it, characters in `title [SEP] text`; None where it did not read.
-        image: address of its picture.
+    `span` is what the reader would answer from it, characters in `title [SEP] text`; `image` the address of a picture.
     """
     title, text = passage
     relevant = AnswerMatcher(question.answers).matches(f"{title} {text}")
@@ -102,8 +98,7 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
     Args:
         data: folder of the stages' outputs.
         dataset: folder of the questions and their pictures.
-        settings: `questions` and `seed` of the draw; `passages` shown of each ranking; `image_side`, pixels a side of
-            the question's picture, passages' having half of it.
+        settings: `kvqae.page.gallery`; a passage's picture has half of its `image_side`.
     """
     questions = read_questions(dataset / "viquae" / "test.jsonl")
     read = {title: reader_of(data / "answers" / f"{answers}.parquet") for title, (_, answers) in RANKINGS.items()}
@@ -143,18 +138,11 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
             of = spans.get(question.id, {})
             made = [passage_of(passage, question, of.get(passage)) for passage in ranked[title, question.id]]
             rankings.append({"title": title, "passages": made})
+        tags = ["right" if right else "wrong", "no-face" if box is None else "face"]
         items.append(
-            {
-                "question": question.text,
-                "answer": question.original_answer,
-                "prediction": prediction,
-                "right": right,
-                "face": box is not None,
-                "image": picture or NO_PICTURE,
-                "rankings": rankings,
-                "tags": ["right" if right else "wrong", "no-face" if box is None else "face"],
-            }
-        )
+            {"question": question.text, "answer": question.original_answer, "prediction": prediction, "right": right,
+             "face": box is not None, "image": picture or NO_PICTURE, "rankings": rankings, "tags": tags}
+        )  # fmt: skip
     return items
 
 

@@ -50,14 +50,9 @@ def rows_of(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
 
 
 def reading_html(
-    metrics: Mapping[str, float],
-    printed: Mapping[str, Any],
-    rows: Mapping[str, str],
-    seeds: int,
-    *,
-    sample: bool = True,
-    thorough: Thorough | None = None,
-) -> Markup:
+    metrics: Mapping[str, float], printed: Mapping[str, Any], rows: Mapping[str, str], seeds: int, *,
+    sample: bool = True, thorough: Thorough | None = None,
+) -> Markup:  # fmt: skip
     """Table 7: our rows, and the published ones beside them, with a verdict unless ours are of a sample world.
 
     Of one seed alone `thorough` stands beside ours, what `make thorough` gave with several. Below stand MRR and P@1 of
@@ -73,8 +68,11 @@ def reading_html(
             tolerances = tolerances_of(theirs, printed["tolerances"])
             verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
         heading = (theirs["label"] if theirs else label) + small(verdict and f"paper: {verdict}")
-        cells = [measured_cell(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
-        lines.append(Row([heading, *cells, *_published(theirs)], "" if theirs else "beyond"))
+        cells: list[Any] = [measured_cell(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
+        if theirs:
+            spread = [f" ± {decimal(value)}" for value in theirs.get("deviations", ())] or ["", ""]
+            cells += [decimal(value) + of for value, of in zip(theirs["values"], spread, strict=True)]
+        lines.append(Row([heading, *cells], "") if theirs else Row([heading, *cells, "–", "–"], "beyond"))
     paper, points = printed["triviaqa_initial"], printed["tolerances"]["points"]
     values = [metrics.get(f"triviaqa_initial_{measure}") for measure in paper["measures"]]
     lists = [None if value is None else 100 * value for value in values]
@@ -83,13 +81,6 @@ def reading_html(
         "kvqae_reading.html", rows=lines, seeds=seeds, dagger=dagger(thorough), lists=lists, paper=paper["values"],
         verdict=verdict,
     )  # fmt: skip
-
-
-def _published(row: Mapping[str, Any] | None) -> list[str]:
-    if row is None:
-        return ["–", "–"]
-    deviations = [f" ± {decimal(value)}" for value in row.get("deviations", ())] or ["", ""]
-    return [decimal(value) + spread for value, spread in zip(row["values"], deviations, strict=True)]
 
 
 def prompted_html(reader: Mapping[str, Any], metrics: Mapping[str, float]) -> Markup:

@@ -29,13 +29,9 @@ LABELS = {
 
 
 def reranking_sections(
-    blocks: Mapping[str, Any],
-    choice: Mapping[str, Any],
-    kvqae: Mapping[str, Any],
-    printed: Mapping[str, Any],
-    *,
+    blocks: Mapping[str, Any], choice: Mapping[str, Any], kvqae: Mapping[str, Any], printed: Mapping[str, Any], *,
     sample: bool,
-) -> dict[str, Markup]:
+) -> dict[str, Markup]:  # fmt: skip
     """Tables 5 and 6, what they show, how fusions were tuned, and the split by overlap: HTML by section.
 
     Args:
@@ -71,23 +67,13 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
             if which not in record:  # beyond the paper
                 continue
             fusion = record[which]
-            of = f": {' + '.join(_systems(fusion))}" if name.startswith("image") else ""
+            systems = sorted(fusion.get("weights", fusion.get("probabilities", ())))
+            of = f": {' + '.join(map(_named, systems))}" if name.startswith("image") else ""
             weights = [f"{weight:g} {_named(system)}" for system, weight in fusion.get("weights", {}).items()]
-            rows.append(
-                [
-                    f"{FUSIONS[name]}{of}, {label}",
-                    _named(fusion["method"]),
-                    _named(fusion.get("normalization", "rank")),
-                    " + ".join(weights) or "–",
-                    percent(record[f"{which}_mrr"]),
-                    record["tried"] if which == "chosen" else None,
-                ]
-            )
+            how = _named(fusion["method"]), _named(fusion.get("normalization", "rank")), " + ".join(weights) or "–"
+            tried = record["tried"] if which == "chosen" else None
+            rows.append([f"{FUSIONS[name]}{of}, {label}", *how, percent(record[f"{which}_mrr"]), tried])
     return render("kvqae_tuning.html", rows=rows)
-
-
-def _systems(fusion: Mapping[str, Any]) -> list[str]:
-    return [_named(system) for system in sorted(fusion["weights" if "weights" in fusion else "probabilities"])]
 
 
 def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
@@ -120,10 +106,8 @@ def overlap_blocks_html(
     if not rest:
         return Markup()
     (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
-    pairs = [
-        {**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
-        for shown in rest
-    ]
+    titles = {shown.block: f"{blocks[shown.block]['title']}: " for shown in rest}
+    pairs = [{**pair, "block": block, "where": title, "expected": "open"} for block, title in titles.items()]
     findings = findings_html(retrieval_findings(blocks, pairs, statistics["significance"]))
     note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
     return note + findings + retrieval_html(blocks, {}, rest, statistics, labels)

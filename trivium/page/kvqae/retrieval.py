@@ -84,15 +84,9 @@ def _formula(systems: Sequence[str]) -> str:
 
 
 def retrieval_html(
-    blocks: Mapping[str, Any],
-    printed: Mapping[str, Any],
-    section: Sequence[Shown],
-    statistics: Mapping[str, float],
-    labels: Mapping[str, str],
-    *,
-    sample: bool = True,
-    unlike: Collection[str] = (),
-) -> Markup:
+    blocks: Mapping[str, Any], printed: Mapping[str, Any], section: Sequence[Shown], statistics: Mapping[str, float],
+    labels: Mapping[str, str], *, sample: bool = True, unlike: Collection[str] = (),
+) -> Markup:  # fmt: skip
     """The tables of one section: our numbers, then the published ones in columns marked as the paper's, and a verdict.
 
     Args:
@@ -124,23 +118,14 @@ def retrieval_html(
 
 
 def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: Mapping[str, str]) -> Markup:
-    """The weights of every fusion, how far they are from the best on validation, and the paper's.
-
-    Args:
-        report: as stage `fuse` writes it.
-        printed: the paper's tables, whose rows may have weights.
-        labels: of the rows.
-    """
+    """The weights of every fusion of stage `fuse`, how far they are from the best on validation, and the paper's."""
     paper = {name: row["weights"] for table in printed.values() if isinstance(table, Mapping)
              for name, row in table.get("rows", {}).items() if "weights" in row}  # fmt: skip
     rows = []
     for row, values in report.items():
-        used, best, theirs = (
-            _weighted(weights) for weights in (values["used_weights"], values["weights"], paper.get(row))
-        )
-        mrrs = [percent(values["used_mrr"]), percent(values["mrr"])]
-        rows.append([label_of(row, labels), used, mrrs[0], "the same" if values["used_is_best"] else best, mrrs[1],
-                     theirs, values["weightings"]])  # fmt: skip
+        best = "the same" if values["used_is_best"] else _weighted(values["weights"])
+        rows.append([label_of(row, labels), _weighted(values["used_weights"]), percent(values["used_mrr"]), best,
+                     percent(values["mrr"]), _weighted(paper.get(row)), values["weightings"]])  # fmt: skip
     return render("kvqae_weights.html", rows=rows)
 
 
@@ -154,9 +139,7 @@ def _weighted(weights: Mapping[str, float] | None) -> str:
 
 def _published_rows(shown: Shown, printed: Mapping[str, Any], unlike: Collection[str]) -> Mapping[str, Any]:
     """The paper's rows of a block by our names; none where it has no such block."""
-    if shown.published is None:
-        return {}
-    rows = printed[shown.published]["rows"]
+    rows = printed[shown.published]["rows"] if shown.published else {}
     named = {ours: rows[theirs] for ours, theirs in shown.names.items()} or rows
     return {name: row for name, row in named.items() if name not in unlike}
 
@@ -178,8 +161,9 @@ def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
             for label, relevant in (("relevant", True), ("not relevant", False))
         }
     caption = (
-        "Share of the question's content lemmas found in the first passage, by system and by whether that passage "
-        "holds the answer. Boxes: quartiles; whiskers: the rest without outliers. The paper gives no formula and no "
-        f"numbers. {'Here Snowball stems stand in for lemmas.' if stems else ''}"
+        "Share of the question’s words (lemmas, but function words) that the first passage has, by system and by "
+        "whether that passage holds the answer (relevant). Boxes: quartiles; whiskers: the rest without outliers. The "
+        f"paper gives no formula and no numbers. {'Here Snowball stems stand in for lemmas.' if stems else ''}"
     )
-    return figure(boxes(groups, title="Lexical overlap of question and first passage", ylabel="overlap"), caption)
+    title, ylabel = "Lexical overlap of question and first passage", "share of words"
+    return figure(boxes(groups, title=title, ylabel=ylabel), caption)

@@ -21,14 +21,15 @@
   unfold();
   const meanings = JSON.parse(document.getElementById("meanings").textContent);
   for (const head of document.querySelectorAll("main th[scope=col], main th[scope=row]")) {
-    if (head.children.length || head.tabIndex >= 0) continue;
-    const text = head.textContent.trim();
-    const name = text in meanings ? text : text.replace(/@\d+/, "@k");
+    if (head.querySelector(":not(br)") || head.tabIndex >= 0 || !head.firstChild) continue;
+    const text = head.firstChild.textContent.trim();  // up to a line break
+    const short = text.split(",")[0].replace(/@\d+/, "@k").replace(/^δ of | \d+$/, "");
+    const name = text in meanings ? text : short;
     if (!(name in meanings)) continue;
     const tip = document.createElement("button");
     tip.type = "button"; tip.className = "term"; tip.textContent = text; tip.dataset.tip = meanings[name];
     tip.setAttribute("aria-label", `${text}: ${meanings[name]}`);
-    head.replaceChildren(tip);
+    head.firstChild.replaceWith(tip);
   }
   const reachable = () => {  // by keyboard, what scrolls sideways
     for (const box of document.querySelectorAll(".scroll"))
