@@ -24,7 +24,7 @@
     if (head.querySelector(":not(br)") || head.tabIndex >= 0 || !head.firstChild) continue;
     const text = head.firstChild.textContent.trim();  // up to a line break
     const short = text.split(",")[0].replace(/@\d+/, "@k").replace(/^δ of | \d+$/, "");
-    const name = text in meanings ? text : short;
+    const name = text in meanings || head.scope === "row" ? text : short;
     if (!(name in meanings)) continue;
     const tip = document.createElement("button");
     tip.type = "button"; tip.className = "term"; tip.textContent = text; tip.dataset.tip = meanings[name];
