@@ -13,7 +13,20 @@ from trivium.page.decorrelation.results import Results
 from trivium.page.html import render
 from trivium.page.published import DATASETS
 
-REASONS = {
+REASONS = {  # and other counts in words
+    "pictures_train": "training pictures",
+    "pictures_test": "test pictures",
+    "removals_train": "possible removals from training pictures",
+    "removals_test": "possible removals from test pictures",
+    "drawn_train": "removals drawn for training",
+    "drawn_unnamed": "of these, of a class that no caption names",
+    "empty_boxes": "boxes without an object",
+    "dropped_unnamed": "removals of a class that no caption names",
+    "dropped_emptied": "captions of which nothing would remain",
+    "captions_annotated": "captions with annotated phrases",
+    "chunker_spacy": "spaCy found the phrases (1: yes)",
+    "named_precision": "named classes that are in the picture, share",
+    "named_recall": "classes in the picture that are named, share",
     "single_class": "the picture holds one class only",
     "crowd": "a crowd under one annotation",
     "crowd_covered": "a crowd would be covered",
