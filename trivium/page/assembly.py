@@ -66,4 +66,5 @@ def _render(template: str, portable: Portable, **values: Any) -> str:
     arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
     html = render(template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
                   tips=GLOSSARY | TIPS, script=source("script.js"), **values)  # fmt: skip
-    return re.sub(r"(?<=\d) %", "\xa0%", re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", html))
+    joined = re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", str(html))  # Markup would be escaped again
+    return re.sub(r"(?<=\d) %", "\xa0%", joined)
