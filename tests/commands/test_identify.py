@@ -10,7 +10,7 @@ from tests.kvqae.asking.own_folder import open_asker, settings, write_folder, wr
 from tests.kvqae.asking.test_building import make, no_foreign
 from tests.kvqae.tiny_reader import write_bert
 from tests.prompting.loopback_endpoint import Loopback, said
-from trivium.commands.ask_batch import answer_all, key_of_picture, read_entries
+from trivium.commands.ask_batch import answer_all, key_of_picture, read_entries, read_questions
 from trivium.commands.kb_models import STAND_INS, is_stand_in, reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, write_json_lines
@@ -75,8 +75,9 @@ def test_search_results_of_somebody_else_stand_in_for_pictures(museum, tmp_path)
     )
     (tmp_path / "q.csv").write_text("question,image\nWhere is it?,a.jpg\nWhere is it?,b.jpg\n", "utf-8")
     with open_asker(museum / "base", no_foreign) as asker:
-        counts = answer_all(asker.ask, tmp_path / "q.csv", tmp_path / "a.csv", read_entries(tmp_path / "found.csv"))
-    assert counts == (2, 0)  # and no picture was there
+        rows, entries = read_questions(tmp_path / "q.csv"), read_entries(tmp_path / "found.csv")
+        problems = answer_all(asker.ask, rows, tmp_path / "q.csv", tmp_path / "a.csv", entries)
+    assert problems == 0  # and no picture was there
     header, first, second = [row for _, row in read_csv(tmp_path / "a.csv")]
     assert first[header.index("title")] == "tower 05"
     assert "1 of 2 entries that were given are not in the base" in first[header.index("notes")]
