@@ -90,7 +90,7 @@ def analyse(
     p_all = np.max([p, p_frame, joint["joint_p"], joint["joint_p_frame"]], axis=0)
     p_all_holm = holm(p_all)
     by_all = validated & (high < 0) & (coefficient < 0) & (p_all <= risk)
-    of_factor = {
+    of_factor: dict[str, NDArray] = {
         "yes": (factors == YES).sum(axis=1),
         "no": (factors == NO).sum(axis=1),
         "frame_test": np.array([level.kind for level in levels]),

@@ -84,7 +84,7 @@ class LinearFrameParser:
     def frames_of(self, texts: Sequence[str], instances: Instances) -> list[list[str]]:
         """The frame of each given trigger; its lexical unit is told, its frame is not looked at."""
         return [
-            [self.triggers.frame(evoked and evoked.words, frame.lexical_unit) for frame, evoked in listed]
+            [self.triggers.frame(evoked.words if evoked else None, frame.lexical_unit) for frame, evoked in listed]
             for listed in _place(instances, self.split(texts))
         ]
 
