@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import FactorTable
 from trivium.complexity.effects.analysis import analyse, effects_table, large_enough
-from trivium.measures.effects import NEITHER, YES
+from trivium.measures.effects import NEITHER, NO, YES
 
 _VERDICTS = ("validated", "significant", "holm_significant")
 COLUMNS = ("model", "factor", "yes", "no", "delta", "delta_floor", "low", "high", "p", "p_holm",
@@ -40,16 +40,24 @@ def effect_rows(
         smallest_set: fewest questions of E_f and of Ē_f for a factor to be analysed; below, it is left out of Holm's
             correction and of the regression, too.
     """
+    alike = np.full(len(clusters), "")
+    tested: dict[tuple[str, str], Row] = {}
     trainings = [np.atleast_2d(of) for of in scores.values()]
-    codes, alike = np.stack(list(factors.values())), np.full(len(clusters), "")
-    table = FactorTable((), np.asarray(clusters), alike, alike, tuple(factors), codes)
-    effects = analyse(np.concatenate(trainings), table, risk=risk, smallest_set=smallest_set, resamples=resamples,
-                      confidence=confidence, seed=seed,
-                      of_model=np.repeat(np.arange(len(trainings)), [len(of) for of in trainings]))  # fmt: skip
-    rows: list[Row] = effects_table(effects, list(scores), table.names).select(COLUMNS).to_pylist()
-    small = set(compress(table.names, ~large_enough(codes, smallest_set)))
-    nothing: Row = dict.fromkeys(COLUMNS[4:]) | dict.fromkeys(_VERDICTS, False)
-    return [row | nothing if row["factor"] in small else row for row in rows]
+    of_model = np.repeat(np.arange(len(trainings)), [len(of) for of in trainings])
+    large = large_enough(np.stack(list(factors.values())), smallest_set)
+    if kept := list(compress(factors, large)):  # alone: a matrix product with more columns rounds δ otherwise
+        table = FactorTable((), np.asarray(clusters), alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
+        effects = analyse(np.concatenate(trainings), table, risk=risk, smallest_set=smallest_set, resamples=resamples,
+                          confidence=confidence, seed=seed, of_model=of_model)  # fmt: skip
+        rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
+        tested = {(row["model"], row["factor"]): row for row in rows}
+    nothing: Row = dict.fromkeys(COLUMNS) | dict.fromkeys(_VERDICTS, False)
+    sizes = {name: {"yes": int((code == YES).sum()), "no": int((code == NO).sum())} for name, code in factors.items()}
+    return [
+        tested.get((model, name), nothing | {"model": model, "factor": name} | sizes[name])
+        for model in scores
+        for name in factors
+    ]
 
 
 def effect_metrics(rows: Sequence[Row]) -> dict[str, float]:
