@@ -93,11 +93,6 @@ def _is_positive(claim: Judged) -> bool:
     return {world.verdict for world in claim.worlds} == {"holds"}
 
 
-def real_sentence(root: Path) -> str:
-    """README's: what came out on real texts."""
-    return real.sentence(root / real.FOLDER) or real.NOT_MEASURED
-
-
 PAGES = ("README.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
 DOORS = ("docs/own_pictures.md", "docs/odmap.md", "docs/difficulty.md")  # how each begins shows what is printed
 SAID = re.compile(r"^```console\n((?:(?!```).*\n)+)```\n\n```text\n(?:(?!```).*\n)*```\n", re.MULTILINE)
@@ -111,7 +106,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "real_search": partial(real.markdown, name="search"),
     "real": partial(real.markdown, name="piaf"),
     "real_frames": partial(real.markdown, name="frames"),
-    "texts": real_sentence,
+    "texts": lambda root: real.sentence(root / real.FOLDER) or real.NOT_MEASURED,
     "signatures": lambda root: signatures(read_log(root / LOG)),
     "summary": lambda root: summary(read_cells(root / PUBLISHED), read_log(root / LOG)),
 }

@@ -216,7 +216,11 @@ def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, 
     if not isinstance(table, Mapping):
         yield from _rows(table, value)
         return
-    for query, documents in _by_query(table):
+    queries: set[str] = set()
+    for key, documents in table.items():
+        if (query := _name(key, key)) in queries:
+            raise ValueError(f"query {query!r} stands twice")
+        queries.add(query)
         yield query, None, 0
         if isinstance(documents, Mapping):
             pairs: Iterable[tuple[Any, Any]] = documents.items()
@@ -227,16 +231,6 @@ def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, 
         else:
             pairs = ((document, 1) for document in documents)
         yield from ((query, _name(document, query), number) for document, number in pairs)
-
-
-def _by_query(mapping: Mapping[Any, Any]) -> Iterator[tuple[str, Any]]:
-    queries: set[str] = set()
-    for key, value in mapping.items():
-        query = _name(key, key)
-        if query in queries:
-            raise ValueError(f"query {query!r} stands twice")
-        queries.add(query)
-        yield query, value
 
 
 def _name(value: Any, query: Any) -> str:

@@ -131,7 +131,8 @@ def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
     """
     questions = []
     for number, (row, cells) in enumerate(read_csv_records(path, ENCYCLOPEDIC_COLUMNS), 1):
-        parts = {name: _between(cells[name]) for name in ("answer", "dataset_image_ids")}
+        split = {name: map(str.strip, cells[name].split(_BETWEEN)) for name in ("answer", "dataset_image_ids")}
+        parts = {name: tuple(filter(None, texts)) for name, texts in split.items()}
         for name, value in (parts | {"question": cells["question"].strip()}).items():
             if not value:
                 raise BadInput("empty", file=path, row=row, field=name, got=cells[name], expected="a text")
@@ -155,7 +156,3 @@ def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
     if not questions:
         raise BadInput("no questions", file=path)
     return questions
-
-
-def _between(cell: str) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, cell.split(_BETWEEN))))
