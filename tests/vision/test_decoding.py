@@ -10,8 +10,6 @@ import numpy as np
 import pytest
 from PIL import EpsImagePlugin, Image
 
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images, write_images
 from trivium.sources.decorrelation.images import fit_images
 from trivium.vision.decoding import (
     FORMATS,
@@ -22,7 +20,6 @@ from trivium.vision.decoding import (
     decode_picture,
     open_picture,
 )
-from trivium.vision.shard_pictures import ShardPictures
 
 LIMITS = {"max_side": 64, "max_pixels": 1_000_000}
 
@@ -210,26 +207,6 @@ def test_ghostscript_is_not_asked_for_an_eps_of_another_name(monkeypatch: pytest
         == []
     )
     assert (asked, counts["images_unreadable"], unreadable) == ([], 1, ["x.jpg"])
-
-
-def grey_png(red: int) -> bytes:
-    out = io.BytesIO()
-    Image.new("L", (4, 3), red).save(out, "PNG")
-    return out.getvalue()
-
-
-def test_pictures_are_decoded_in_the_order_of_names_when_they_are_asked_for(tmp_path):
-    write_images(
-        tmp_path, [("a", grey_png(1)), ("broken", b"text"), ("b", grey_png(2)), ("c", grey_png(3))], shard_size=2
-    )
-    pictures = ShardPictures(Images(tmp_path), ["c", "a", "broken", "b"])
-    assert len(pictures) == 4
-    assert [picture.getpixel((0, 0)) for picture in pictures[:2]] == [(3, 3, 3), (1, 1, 1)]
-    assert pictures[3].getpixel((0, 0)) == (2, 2, 2)
-    with pytest.raises(BadInput, match=rf"^{tmp_path}: not a readable picture: .*got 'broken'$"):
-        pictures[1:]
-    with pytest.raises(BadInput, match="no such image; got 'd'"):
-        ShardPictures(Images(tmp_path), ["d"])[0]
 
 
 def test_zeros_at_the_end_of_a_jpeg_are_no_pixels():

@@ -1,8 +1,8 @@
 """Captions written by a model that looks at the painted picture: BLIP's captioner, or ClipCap (decorrelation.md §2)."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from PIL import Image
@@ -13,6 +13,7 @@ from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.weights import load_weights, read_plain_tensors
 
+T = TypeVar("T")
 CLIPCAP = "clipcap.pt"  # in the captioner's folder: ClipCap's checkpoint, as its authors give it
 
 
@@ -29,11 +30,16 @@ class Captioner:
         model: Any = _ClipCap(folder) if (folder / CLIPCAP).is_file() else _Blip(folder)
         self._model, self._options = model.to(self._device).eval(), options
 
-    def caption(self, pictures: Sequence[Image.Image], batch: int) -> list[str]:
-        """One caption a picture, in order.
+    def caption(
+        self, pictures: Sequence[T], batch: int, read: Callable[[T], Any] = lambda picture: picture
+    ) -> list[str]:
+        """One caption a picture, in order; `read` makes a picture of an item.
 
-        Where a GPU writes them, processes take the next pictures out of the sequence and scale them meanwhile.
+        Where a GPU writes them, processes read and scale the next ones meanwhile.
         """
+
+        def make(some: Sequence[T]) -> Tensor:
+            return self._model.prepare([read(picture) for picture in some])
 
         def launch(pixels: Tensor) -> Leaving:
             with torch.inference_mode(), autocast(self._device):
@@ -43,9 +49,7 @@ class Captioner:
             texts = self._model.tokenizer.batch_decode(leaving.arrived()[0], skip_special_tokens=True)
             return [text.strip() for text in texts]
 
-        pipeline = Pipeline(
-            pictures, batch, make=self._model.prepare, launch=launch, collect=collect, workers=feeders()
-        )
+        pipeline = Pipeline(pictures, batch, make=make, launch=launch, collect=collect, workers=feeders())
         return [text for texts in pipeline for text in texts]
 
 
@@ -73,7 +77,7 @@ class _Blip(nn.Module):
 
     def prepare(self, pictures: Sequence[Image.Image]) -> Tensor:
         """Pixels (n, 3, h, w)."""
-        return self._processor(images=list(pictures), return_tensors="pt")["pixel_values"]
+        return self._processor(images=pictures, return_tensors="pt")["pixel_values"]
 
     def forward(self, pixels: Tensor, options: dict[str, Any]) -> Tensor:
         """Tokens of a caption a picture."""

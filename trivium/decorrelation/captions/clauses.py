@@ -6,63 +6,17 @@ hangs on another segment or on the subject; what hangs on a part that goes, goes
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import yaml
 
 from trivium.language.english.word_lists import words_of
 
-LIVING = words_of("person people animals bird cat dog horse sheep cow elephant bear zebra giraffe")
-PEOPLE = words_of("person people")
-
-# Verbs: those that have their object, that say something without it, that say nothing without their phrase.
-OWNING_VERBS = words_of("has have had having contains containing features featuring includes including shows")
-STANDS_ALONE = words_of(
-    """eat drink play read cook talk smoke serve pose perform sleep walk run jump fly drive surf ski skate fight race
-    dance sing swim wait work speak write bake paint graze feed look swing"""
-)
-NEEDS_PHRASE = words_of(
-    """lean look stare gaze peer rest belong consist depend connect fill cover top pair attach surround line stack
-    decorate load pack set mount make compose carve adorn strap point prepare perch place put hang lie lay dress sit
-    seat stand"""
-)
-STANDING = words_of("sit seat stand lie lay hang rest perch place park")
-COPULAS = words_of("is are was were be being")
+_LISTS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
+WORDS = SimpleNamespace(**{name: words_of(words) for name, words in _LISTS.items()})
+WORN = WORDS.body | WORDS.clothes | WORDS.carried
 IRREGULAR_STEMS = {"ate": "eat", "lying": "lie", "ran": "run", "sat": "sit", "made": "make", "hung": "hang"}
-
-# Prepositions: of places; of these, those that place who does something, not what it is done to; and those that end a
-# verb ("set up").
-LOCATIVE = words_of(
-    """in on at near by beside besides next behind under underneath beneath above over below between among along
-    alongside inside outside atop around across during against close within amid through"""
-)
-WHEREABOUTS = words_of("on in at over inside atop along across through during")
-PARTICLES = words_of("up down off out over around on in along by away")
-PARTICLES_BEFORE_PREPOSITIONS = words_of("up down off out along away")
-
-# Those whose noun is not there for sure, or is no thing.
-REMOTE = words_of("like as than without for except during before after")
-
-# Nouns: where a scene takes place, parts and depictions of something, what people wear, what is no thing.
-SETTINGS = words_of(
-    """field park beach street road room kitchen grass yard forest city town court snow ocean water sky sidewalk garden
-    day night meadow woods hill hillside lot harbor lake river mountain bathroom bedroom office living restaurant
-    parking square path pond lawn market station airport desert countryside playground landscape sea floor"""
-)
-PARTS = words_of("back top side sides front edge middle corner end bottom rest center base body seat right left")
-DEPICTIONS = words_of(
-    """up closeup picture pictures photo photos photograph image images view shot painting close drawing snapshot"""
-)
-BODY = words_of("head hand hands arm arms shoulders face eyes back mouth lap hair leg legs feet foot neck smile beard")
-CLOTHES = words_of(
-    """shirt t-shirt shirts hat hats cap dress suit suits jacket coat uniform uniforms pants shorts jeans wetsuit helmet
-    helmets glasses sunglasses outfit clothes clothing costume vest sweater gear boots skirt scarf gloves robe bikini
-    swimsuit trunks apron attire"""
-)
-WORN = BODY | CLOTHES | words_of("leash collar saddle")
-ABSTRACT = words_of(
-    """trick tricks pose position pitch fun time ride preparation turn lunch dinner breakfast notes way flight swing
-    times something reflection display"""
-)
-
-
 SUBJECT = -1  # the parent of a segment that hangs on its clause's subject
 
 
@@ -125,7 +79,7 @@ class Segment:
     @property
     def owns(self) -> bool:
         """Whether its object belongs to what is before it: "has", "contains"."""
-        return any(word.lower() in OWNING_VERBS for word in self.words)
+        return any(word.lower() in WORDS.owning_verbs for word in self.words)
 
     @property
     def refers_back(self) -> bool:
@@ -140,18 +94,18 @@ class Segment:
     @property
     def places(self) -> bool:
         """Whether it says where: "on a table"."""
-        return not self.verb and self.first in LOCATIVE and bool(self.nouns)
+        return not self.verb and self.first in WORDS.locative and bool(self.nouns)
 
     @property
     def stem(self) -> str:
         """The base form of its last verb, where a list of verbs has it; else that verb."""
-        verbs = [word.lower() for word in self.words if word.lower() not in COPULAS and word.isalpha()]
-        while len(verbs) > 1 and verbs[-1] in PARTICLES:
+        verbs = [word.lower() for word in self.words if word.lower() not in WORDS.copulas and word.isalpha()]
+        while len(verbs) > 1 and verbs[-1] in WORDS.particles:
             verbs.pop()
         word = verbs[-1] if verbs else ""
         bare = [word[: len(word) - cut] for cut in range(min(5, len(word)))]
         for stem in [*bare, *(short + "e" for short in bare)]:
-            if stem in STANDS_ALONE | NEEDS_PHRASE | STANDING:
+            if stem in WORDS.stands_alone | WORDS.needs_phrase | WORDS.standing:
                 return stem
         return IRREGULAR_STEMS.get(word, word)
 

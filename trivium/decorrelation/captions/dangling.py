@@ -2,24 +2,7 @@
 
 from collections.abc import Sequence
 
-from trivium.decorrelation.captions.clauses import (
-    ABSTRACT,
-    BODY,
-    COPULAS,
-    DEPICTIONS,
-    LIVING,
-    NEEDS_PHRASE,
-    PARTS,
-    REMOTE,
-    SETTINGS,
-    STANDING,
-    STANDS_ALONE,
-    SUBJECT,
-    WHEREABOUTS,
-    WORN,
-    Clause,
-    Segment,
-)
+from trivium.decorrelation.captions.clauses import SUBJECT, WORDS, WORN, Clause, Segment
 from trivium.language.english.word_lists import LISTS
 
 _POSSESSIVES, _PRONOUNS = LISTS["possessives"], LISTS["pronouns"]
@@ -31,7 +14,7 @@ def lose_object(clause: Clause, place: int, gone: frozenset[str]) -> None:
     before = clause.segments[place - 1].tail if place else clause.tail
     if before and before[-1].lower() == "each":  # "two men each with a frisbee" without it: "two men"
         before.pop()
-    if segment.verb and segment.stem in STANDS_ALONE:
+    if segment.verb and segment.stem in WORDS.stands_alone:
         clause.drop_children(place, lambda child: child.first == "of" or child.refers_back)
         segment.tail = []
         return
@@ -83,7 +66,7 @@ def _survives(segment: Segment, child: Segment) -> bool:
 def _lose_part(clause: Clause, parent: int, gone: frozenset[str]) -> None:
     """Without the toilet there is no "back of a toilet"; neither is there a picture of it."""
     nouns = clause.subject if parent == SUBJECT else clause.segments[parent].nouns
-    if nouns and nouns[-1].head in PARTS | DEPICTIONS | BODY:
+    if nouns and nouns[-1].head in WORDS.parts | WORDS.depictions | WORDS.body:
         nouns.pop()
         if parent != SUBJECT and not nouns:
             lose_object(clause, parent, gone)
@@ -127,14 +110,14 @@ def _dangles(clause: Clause, place: int) -> bool:
     later = [segment for segment in clause.segments[place + 1 :] if segment.alive]
     if later and later[0].kind == "V" and not later[0].lead:
         return True
-    if all(word.lower() in COPULAS for word in segment.words):
+    if all(word.lower() in WORDS.copulas for word in segment.words):
         return not (later and segment.finite and later[0].kind == "P")
     stem = segment.stem
-    if stem in STANDING:
-        living = any(noun.classes & LIVING for noun in clause.subject)
+    if stem in WORDS.standing:
+        living = any(noun.classes & WORDS.living for noun in clause.subject)
         first = not any(earlier.alive and earlier.kind == "V" for earlier in clause.segments[:place])
         return not (living and first)
-    return stem in NEEDS_PHRASE
+    return stem in WORDS.needs_phrase
 
 
 def forget_owners(clause: Clause) -> None:
@@ -168,38 +151,39 @@ def drop_doings(clause: Clause, place: int) -> None:
 
 def promote(clause: Clause) -> bool:
     """Without its subject, a clause is about the first thing that is left: "A man rides a horse" to "A horse"."""
-    live = [place for place, segment in enumerate(clause.segments) if segment.alive]
-    full = clause.tail[-1:] == ["full"]
+    segments, full = clause.segments, clause.tail[-1:] == ["full"]
     clause.opening, clause.tail = [], []
-    objects = [place for place in live if clause.segments[place].kind == "V" and clause.segments[place].nouns]
-    concrete = [place for place in objects if clause.segments[place].nouns[0].head not in ABSTRACT]
-    phrases = [place for place in live if clause.segments[place].kind == "P" and clause.segments[place].nouns
-               and not clause.segments[place].of_body and clause.segments[place].first not in REMOTE
-               and clause.segments[place].nouns[0].head not in ABSTRACT]  # fmt: skip
-    named = [place for place in phrases if clause.segments[place].nouns[0].classes]
-    contents = [0] if full and 0 in phrases and clause.segments[0].first == "of" else []  # "a vase full of flowers"
+    heads = {place: segment.nouns[0].head for place, segment in enumerate(segments) if segment.alive and segment.nouns}
+    objects = [place for place in heads if segments[place].kind == "V"]
+    concrete = [place for place in objects if heads[place] not in WORDS.abstract]
+    phrases = [place for place, head in heads.items() if segments[place].kind == "P" and not segments[place].of_body
+               and segments[place].first not in WORDS.remote and head not in WORDS.abstract]  # fmt: skip
+    named = [place for place in phrases if segments[place].nouns[0].classes]
+    contents = [0] if full and 0 in phrases and segments[0].first == "of" else []  # "a vase full of flowers"
     first = [_first_of_row(clause, place, phrases) for place in named[:1]]
     source = concrete or contents or first or phrases[:1] or objects[:1]
     if not source:
         return False
-    if source[0] in objects and any(clause.segments[place].parent == SUBJECT for place in source):
-        source = [place for place in source if clause.segments[place].parent not in source]
+    if source[0] in objects and any(segments[place].parent == SUBJECT for place in source):
+        source = [place for place in source if segments[place].parent not in source]
     if source == concrete:  # "riding a wave on a surfboard": the wave is not on it
-        places = (place for place in named if " ".join(clause.segments[place].words).lower() in WHEREABOUTS)
-        source = source + [place for place in places if clause.segments[place].nouns[0].head not in SETTINGS]
-    nouns = {noun.text: noun for place in source for noun in clause.segments[place].nouns}
+        places = (place for place in named if " ".join(segments[place].words).lower() in WORDS.whereabouts)
+        source = source + [place for place in places if heads[place] not in WORDS.settings]
+    nouns = {noun.text: noun for place in source for noun in segments[place].nouns}
     clause.subject = list(nouns.values())
     clause.lead = clause.lead and "with"
     for place, segment in enumerate(clause.segments):
         hangs = segment.parent in source and segment.kind != "P"
-        abstract = bool(segment.nouns) and segment.nouns[0].head in ABSTRACT
+        abstract = bool(segment.nouns) and segment.nouns[0].head in WORDS.abstract
         stays = (
             bool(segment.nouns)
             and not abstract
             and not segment.of_body
             and (segment.places or segment.first == "with" or (segment.first == "of" and segment.parent in source))
         )
-        part = place + 1 in source and clause.segments[place + 1].first == "of" and segment.nouns[-1].head in PARTS
+        part = (
+            place + 1 in source and clause.segments[place + 1].first == "of" and segment.nouns[-1].head in WORDS.parts
+        )
         if place in source or part or not (hangs or stays) or (place < source[0] and _leaned_on(clause, segment)):
             segment.alive = False
         else:
@@ -210,9 +194,9 @@ def promote(clause: Clause) -> bool:
 
 def _leaned_on(clause: Clause, segment: Segment) -> bool:
     """Whether a phrase says no more than what the subject did, which went: "leaning on a post"."""
-    if segment.parent == SUBJECT or not segment.places or segment.nouns[0].head in SETTINGS:
+    if segment.parent == SUBJECT or not segment.places or segment.nouns[0].head in WORDS.settings:
         return False
-    return clause.segments[segment.parent].stem in NEEDS_PHRASE - STANDING
+    return clause.segments[segment.parent].stem in WORDS.needs_phrase - WORDS.standing
 
 
 def _first_of_row(clause: Clause, place: int, phrases: Sequence[int]) -> int:

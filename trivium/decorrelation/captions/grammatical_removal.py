@@ -5,7 +5,7 @@
 
 from collections.abc import Collection, Sequence
 
-from trivium.decorrelation.captions.clauses import BODY, LIVING, PEOPLE, SUBJECT, Clause, Noun, Segment
+from trivium.decorrelation.captions.clauses import SUBJECT, WORDS, Clause, Noun, Segment
 from trivium.decorrelation.captions.dangling import (
     drop_dangling,
     drop_doings,
@@ -17,7 +17,7 @@ from trivium.decorrelation.captions.dangling import (
 )
 from trivium.decorrelation.captions.parsing import parse
 from trivium.formats.pictures import Phrase
-from trivium.language.english.word_lists import QUANTITIES, THIRD_PERSON, is_plural, words_of
+from trivium.language.english.word_lists import QUANTITIES, THIRD_PERSON, is_plural
 
 
 def remove_phrases(text: str, phrases: Sequence[Phrase], removed: Collection[str]) -> str | None:
@@ -38,7 +38,7 @@ def _remove_from(clause: Clause, gone: frozenset[str]) -> bool:
     """Take the phrases out of a clause; whether anything is left."""
     had = len(clause.subject)
     lost = any(noun.classes & gone for noun in clause.subject)
-    people = any(noun.classes & gone & PEOPLE for noun in clause.nouns)
+    people = any(noun.classes & gone & WORDS.people for noun in clause.nouns)
     last_lost = bool(had) and bool(clause.subject[-1].classes & gone)
     keep_list(clause.subject, gone)
     if last_lost and clause.subject:
@@ -47,7 +47,7 @@ def _remove_from(clause: Clause, gone: frozenset[str]) -> bool:
         if segment.alive and segment.nouns:
             _take_from(clause, place, gone)
     drop_dangling(clause)
-    if (lost and not clause.subject) or (people and not any(noun.classes & PEOPLE for noun in clause.nouns)):
+    if (lost and not clause.subject) or (people and not any(noun.classes & WORDS.people for noun in clause.nouns)):
         forget_owners(clause)
     if lost and len(clause.subject) == 1 < had:
         _narrow_subject(clause)
@@ -83,7 +83,7 @@ def _lose_last(clause: Clause, place: int, gone: frozenset[str]) -> None:
             segment.nouns += [noun for noun in nouns if noun.classes and not noun.classes & gone]
     drop_worn(clause, place)
     clause.drop_children(place, lambda child: child.verb or child.first == "of")
-    if LIVING & gone:
+    if WORDS.living & gone:
         drop_doings(clause, place)
 
 
@@ -99,10 +99,10 @@ def keep_list(nouns: list[Noun], gone: frozenset[str]) -> None:
             article |= noun.words[0] in ("a", "an", "the")
             continue
         if noun.owner is not None and noun.owner.classes & gone:
-            headless = noun.head in BODY
+            headless = noun.head in WORDS.body
             noun.owner = None
             noun.text = article_for(noun.text) if is_single(noun) else noun.text
-        if headless and noun.head in BODY:
+        if headless and noun.head in WORDS.body:
             continue
         if article and is_single(noun) and noun.owner is None:
             noun.text = article_for(noun.text)
@@ -134,11 +134,6 @@ def _narrow_subject(clause: Clause) -> None:
 
 _MANY_TO_ONE = {"are": "is", "were": "was", "have": "has", "do": "does"}
 _THIRD = {base: third for third, base in THIRD_PERSON.items()}
-_DETERMINED = words_of(
-    """a an the this that these those some any every each another no his her its their my your our one two three
-    four five six seven eight nine ten several many both all various 's"""
-)
-_MASSES = words_of("luggage broccoli food grass water wine soda snow sand furniture fruit scissors skis pizza")
 
 
 def is_single(noun: Noun) -> bool:
@@ -147,13 +142,13 @@ def is_single(noun: Noun) -> bool:
         return False
     if any(word in QUANTITIES for word in noun.words) and "of" in noun.words:
         return noun.words[0] in ("a", "an", "the")
-    return not is_plural(noun.head) and noun.head not in _MASSES
+    return not is_plural(noun.head) and noun.head not in WORDS.masses
 
 
 def article_for(text: str) -> str:
     """The phrase with "a" or "an", unless something determines it already."""
     first = text.split()[0].lower()
-    return text if first in _DETERMINED or first.isdigit() else f"{article(text)} {text}"
+    return text if first in WORDS.determiners or first.isdigit() else f"{article(text)} {text}"
 
 
 def article(text: str) -> str:

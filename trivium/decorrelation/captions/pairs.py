@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pyarrow as pa
+from PIL import Image
 from pydantic import Field
 from tqdm import tqdm
 
@@ -24,7 +25,7 @@ from trivium.formats.pictures import Phrase, Removal
 from trivium.language.english.sentences import Sentence, read_sentence
 from trivium.language.english.tagging import tag
 from trivium.language.english.word_lists import COMPOUND_PREPOSITIONS
-from trivium.vision.shard_pictures import ShardPictures
+from trivium.vision.decoding import read_rgb
 
 _COMPOUNDS = sorted((tuple(words.split()) for words in COMPOUND_PREPOSITIONS), key=len, reverse=True)
 _SPACE_BEFORE_MARK = re.compile(r"\s+(?=[.,;:!?])")
@@ -129,9 +130,11 @@ def captioner_of(folder: Path, painted: Path, parameters: PairsParameters) -> Wr
 
     images = Images(painted / "train")
     captioner = Captioner(folder, beams=parameters.beams, max_tokens=parameters.max_tokens)
-    return lambda sources: captioner.caption(
-        ShardPictures(images, [removal.id for removal, _ in sources]), parameters.batch
-    )
+
+    def read(name: str) -> Image.Image:
+        return read_rgb(images.read(name), name, images.folder)
+
+    return lambda sources: captioner.caption([removal.id for removal, _ in sources], parameters.batch, read)
 
 
 def make_pairs(
@@ -150,11 +153,27 @@ def make_pairs(
     """
     different: set[str] = set()
     waiting: deque[Sequence[Source]] = deque()  # chunks whose captions are on their way
+    by_picture: dict[int, list[Removal]] = defaultdict(list)
+    for removal in removals:
+        by_picture[removal.picture].append(removal)
 
     def chunks() -> Iterator[Sequence[Source]]:
-        for chunk in _chunks(captions, removals, phrases, parameters, counts):
-            waiting.append(chunk)
-            yield chunk
+        """Removals with the captions that are drawn for them, some thousand at a time; the last may be none."""
+        captioned = tqdm(training_captions(phrases, by_picture), total=len(by_picture), desc="pictures", unit="picture",
+                         mininterval=5, leave=False)  # fmt: skip
+        sources: list[Source] = []
+        for picture, rows in captioned:
+            for removal in by_picture.pop(picture):
+                drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
+                counts["dropped_unnamed"] += not drawn
+                sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
+            if len(sources) >= _CHUNK:
+                waiting.append(sources)
+                yield sources
+                sources = []
+        counts["dropped_unnamed"] += sum(map(len, by_picture.values()))  # of pictures without any caption
+        waiting.append(sources)
+        yield sources
 
     if captioner is not None:
         written: Iterator[Sequence[str | None]] = map(captioner, chunks())
@@ -174,29 +193,3 @@ def make_pairs(
         different.update(row["text"] for row in rows)
         counts["different_captions"] = len(different)
         yield pa.RecordBatch.from_pylist(rows, schema=PAIRS)
-
-
-def _chunks(
-    captions: Captions,
-    removals: Sequence[Removal],
-    phrases: Path,
-    parameters: PairsParameters,
-    counts: Counter[str],
-) -> Iterator[Sequence[Source]]:
-    """Removals with the captions that are drawn for them, some thousand at a time; the last may be none."""
-    by_picture: dict[int, list[Removal]] = defaultdict(list)
-    for removal in removals:
-        by_picture[removal.picture].append(removal)
-    sources: list[Source] = []
-    captioned = training_captions(phrases, by_picture)
-    shown = tqdm(captioned, total=len(by_picture), desc="pictures", unit="picture", mininterval=5, leave=False)
-    for picture, rows in shown:
-        for removal in by_picture.pop(picture):
-            drawn = drawn_sources(removal, rows, parameters.captions_an_image, parameters.seed)
-            counts["dropped_unnamed"] += not drawn
-            sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
-        if len(sources) >= _CHUNK:
-            yield sources
-            sources = []
-    counts["dropped_unnamed"] += sum(map(len, by_picture.values()))  # of pictures without any caption
-    yield sources

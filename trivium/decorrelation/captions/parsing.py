@@ -3,31 +3,21 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from trivium.decorrelation.captions.clauses import (
-    CLOTHES,
-    LIVING,
-    PARTICLES,
-    PARTICLES_BEFORE_PREPOSITIONS,
-    PEOPLE,
-    SETTINGS,
-    SUBJECT,
-    Clause,
-    Noun,
-    Segment,
-)
+from trivium.decorrelation.captions.clauses import SUBJECT, WORDS, Clause, Noun, Segment
 from trivium.formats.pictures import Phrase
 from trivium.language.english.chunker import join_quantities, phrases_of_tags
-from trivium.language.english.sentences import Sentence, read_sentence
+from trivium.language.english.sentences import read_sentence
 from trivium.language.english.tagging import tag
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A noun phrase (tag "N") or a single word, with its place in the sentence."""
+    """A noun phrase (tag "N") or a single word: its words in lower case, as written, and the classes it names."""
 
     tag: str
-    first: int
-    end: int
+    words: tuple[str, ...]
+    text: str
+    classes: frozenset[str]
 
 
 def parse(text: str, phrases: Sequence[Phrase]) -> list[Clause]:
@@ -37,16 +27,27 @@ def parse(text: str, phrases: Sequence[Phrase]) -> list[Clause]:
         text: the caption.
         phrases: its noun phrases with their classes; those found by rule get the classes of these where they overlap.
     """
+    parser = _Parser(_parts(text, phrases))
+    parser.read()
+    for clause in parser.clauses:
+        attach(clause)
+    return _open(parser.clauses)
+
+
+def _parts(text: str, phrases: Sequence[Phrase]) -> list[_Part]:
+    """The parts of a caption, and a full stop behind them."""
     sentence = read_sentence(text)
     tags = tag(sentence)
-    parts = _parts(sentence, tags)
-    clauses = [Clause()]
-    place = 0
-    while place < len(parts):
-        place = _read_part(sentence, parts, place, phrases, clauses)
-    for clause in clauses:
-        attach(clause)
-    return _open(clauses)
+    ranges = dict(join_quantities(sentence, phrases_of_tags(tags)))
+    parts, place = [], 0
+    while place < len(tags):
+        end = ranges.get(place, place + 1)
+        first, last = sentence.characters(place, end)
+        names = {name for phrase in phrases if phrase.start < last and phrase.end > first for name in phrase.classes}
+        kind = "N" if place in ranges else tags[place].replace("N", "R")
+        parts.append(_Part(kind, sentence.words[place:end], sentence.text[first:last], frozenset(names)))
+        place = end
+    return [*parts, _Part(".", ("",), "", frozenset())]
 
 
 def _open(clauses: list[Clause]) -> list[Clause]:
@@ -61,117 +62,139 @@ def _open(clauses: list[Clause]) -> list[Clause]:
     return clauses
 
 
-def _parts(sentence: Sentence, tags: str) -> list[_Part]:
-    ranges = dict(join_quantities(sentence, phrases_of_tags(tags)))
-    parts, place = [], 0
-    while place < len(tags):
-        end = ranges.get(place, place + 1)
-        parts.append(_Part("N" if place in ranges else tags[place].replace("N", "R"), place, end))
-        place = end
-    return parts
+class _Parser:
+    """Reads parts into clauses; `place` is that of the part to read next."""
 
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self._parts, self._place = parts, 0
+        self.clauses = [Clause()]
 
-def _noun(sentence: Sentence, part: _Part, phrases: Sequence[Phrase], owner: Noun | None) -> Noun:
-    start, end = sentence.characters(part.first, part.end)
-    names = {name for phrase in phrases if phrase.start < end and phrase.end > start for name in phrase.classes}
-    return Noun(sentence.text[start:end], sentence.words[part.first : part.end], frozenset(names), owner)
+    def read(self) -> None:
+        """Read all parts."""
+        while self._place < len(self._parts) - 1:
+            self._read_part()
 
+    @property
+    def _next(self) -> _Part:
+        return self._parts[self._place]
 
-def _nouns(
-    sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Sequence[Phrase], *, single: bool
-) -> tuple[list[Noun], int]:
-    """A run of coordinated nouns from `place` on ("a dog, a cat and a bird"), and the place after it."""
-    nouns: list[Noun] = []
-    while place < len(parts) and parts[place].tag == "N":
-        owner = None
-        while parts[place + 1 : place + 3] and [part.tag for part in parts[place + 1 : place + 3]] == ["S", "N"]:
-            owner = _noun(sentence, parts[place], phrases, owner)
-            place += 2
-        nouns.append(_noun(sentence, parts[place], phrases, owner))
-        place = _fold(sentence, parts, place + 1, phrases, nouns[-1])
-        joined = _joint(sentence, parts, place)
-        if joined == place and not (place < len(parts) and parts[place].tag == "N"):
-            break
-        if single and _begins_clause(sentence, parts, joined):
-            break
-        place = joined
-    return nouns, place
+    def _tags(self, count: int) -> str:
+        return "".join(part.tag for part in self._parts[self._place : self._place + count])
 
+    def _take(self) -> str:
+        """Pass over a part; its text."""
+        self._place += 1
+        return self._parts[self._place - 1].text
 
-def _fold(sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Sequence[Phrase], noun: Noun) -> int:
-    """Make "of wine" or "in a hat and a shirt" part of the noun before it; the place after what was read."""
-    while place + 1 < len(parts) and parts[place].tag == "P" and parts[place + 1].tag == "N":
-        word, inner = sentence.words[parts[place].first], _noun(sentence, parts[place + 1], phrases, None)
-        worn = word in ("in", "with") and inner.head in CLOTHES and bool(noun.classes & PEOPLE)
-        if inner.classes or parts[place].end - parts[place].first > 1 or not (worn or word == "of"):
-            break
-        noun.text += f" {_written(sentence, parts[place])} {inner.text}"
-        place += 2
-        while worn and (following := _joint(sentence, parts, place)) != place:
-            inner = _noun(sentence, parts[following], phrases, None)
-            if inner.head not in CLOTHES or inner.classes:
+    def _noun(self, owner: Noun | None = None) -> Noun:
+        part = self._next
+        return Noun(self._take(), part.words, part.classes, owner)
+
+    def _nouns(self, *, single: bool) -> list[Noun]:
+        """A run of coordinated nouns ("a dog, a cat and a bird"); `single` leaves those that begin a clause."""
+        nouns: list[Noun] = []
+        while self._next.tag == "N":
+            owner = None
+            while self._tags(3) == "NSN":
+                owner = self._noun(owner)
+                self._place += 1
+            nouns.append(self._noun(owner))
+            self._fold(nouns[-1])
+            joined = self._joint()
+            if (joined == self._place and self._next.tag != "N") or (single and self._begins_clause(joined)):
                 break
-            mark = "," if sentence.words[parts[place].first] == "," else " and"
-            noun.text += f"{mark} {inner.text}"
-            place = following + 1
-    return place
+            self._place = joined
+        return nouns
 
+    def _fold(self, noun: Noun) -> None:
+        """Make "of wine" or "in a hat and a shirt" part of the noun before it."""
+        while self._tags(2) == "PN":
+            preposition, inner = self._parts[self._place : self._place + 2]
+            word, head = preposition.words[0], inner.words[-1]
+            worn = word in ("in", "with") and head in WORDS.clothes and bool(noun.classes & WORDS.people)
+            if inner.classes or not (worn or word == "of"):
+                break
+            noun.text += f" {preposition.text} {inner.text}"
+            self._place += 2
+            while worn and (following := self._joint()) != self._place:
+                inner = self._parts[following]
+                if inner.words[-1] not in WORDS.clothes or inner.classes:
+                    break
+                noun.text += f"{',' if self._next.words[0] == ',' else ' and'} {inner.text}"
+                self._place = following + 1
 
-def _joint(sentence: Sentence, parts: Sequence[_Part], place: int) -> int:
-    """The place of the next noun of a list, past its comma or "and"; `place` itself when there is none."""
-    marks = "".join(part.tag for part in parts[place : place + 3])
-    for pattern in ("CN", ",CN", ",N"):
-        if marks.startswith(pattern):
-            joined = place + len(pattern) - 1
-            words = sentence.words[parts[place].first : parts[joined].first]
-            return joined if not {"but", "while", "nor"} & set(words) else place
-    return place
+    def _joint(self) -> int:
+        """The place of the next noun of a list, past its comma or "and"; the current one when there is none."""
+        tags = self._tags(3)
+        for pattern in ("CN", ",CN", ",N"):
+            if tags.startswith(pattern):
+                joined = self._place + len(pattern) - 1
+                words = {part.words[0] for part in self._parts[self._place : joined]}
+                return self._place if words & {"but", "while", "nor"} else joined
+        return self._place
 
+    def _begins_clause(self, place: int) -> bool:
+        """Whether the noun at `place` is a subject: a finite verb follows, or it is such as "its owner sitting"."""
+        noun, *following = self._parts[place:]
+        if following and following[0].tag == "G" and noun.words[0] in ("his", "her", "its", "their", "it"):
+            return True
+        return next(part.tag for part in following if part.tag != "R") in "FX"
 
-def _begins_clause(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
-    """Whether the noun at `place` is a subject: a finite verb follows, or it is such as "its owner sitting"."""
-    owned = sentence.words[parts[place].first] in ("his", "her", "its", "their", "it") and parts[place].tag == "N"
-    place += 1
-    if owned and place < len(parts) and parts[place].tag == "G":
-        return True
-    while place < len(parts) and parts[place].tag == "R":
-        place += 1
-    return place < len(parts) and parts[place].tag in "FX"
+    def _read_part(self) -> None:
+        """Put a part into the last clause, or begin a clause with it."""
+        clause, lead = self.clauses[-1], ""
+        begun = bool(clause.subject or clause.segments)
+        while self._next.tag in ",C":
+            lead = f"{lead} {self._next.words[0]}".strip()
+            self._place += 1
+        tags = self._tags(2)
+        if begun and lead and (tags == "OX" or (tags[0] == "N" and self._begins_clause(self._place))):
+            self.clauses.append(clause := Clause(lead))
+        empty = not clause.subject and not clause.segments
+        while empty and tags == "OX" and self._next.tag in "OXR":
+            clause.opening.append(self._take())
+        part = self._next
+        if part.tag == "N" and empty:
+            clause.subject = self._nouns(single=False)
+        elif part.tag in "PVFXGETW":
+            self._read_segment(clause, lead)
+        elif part.tag == "N":  # a noun without a verb or preposition: one more of the list before it
+            _append(clause, self._nouns(single=True), lead)
+        else:
+            self._place += 1
+            if part.tag != ".":
+                tail = (
+                    clause.segments[-1].tail if clause.segments else clause.tail if clause.subject else clause.opening
+                )
+                tail.append(part.text)
 
+    def _read_segment(self, clause: Clause, lead: str) -> None:
+        verbal = self._next.tag != "P"
+        segment = Segment("W" if self._next.tag == "W" else "V" if verbal else "P", lead, [])
+        while self._next.tag in ("WXFGETR" if verbal else "PR"):
+            if segment.words and not verbal and self._next.tag == "R":
+                break
+            segment.finite |= self._next.tag in "FX"
+            segment.words.append(self._take())
+            if verbal and self._at_particle():
+                segment.words.append(self._take())
+            if verbal and self._parts[self._place - 1].tag in "GE" and self._next.tag in "GE":
+                break
+        if segment.kind == "W" or segment.first == "to":
+            segment.finite = False
+        segment.nouns = self._nouns(single=True)
+        clause.segments.append(segment)
 
-def _read_part(
-    sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Sequence[Phrase], clauses: list[Clause]
-) -> int:
-    """Put the part at `place` into the last clause, or begin a clause with it; the place after what was read."""
-    clause, lead = clauses[-1], ""
-    begun = bool(clause.subject or clause.segments)
-    while place < len(parts) and parts[place].tag in ",C":
-        word = sentence.words[parts[place].first]
-        lead = f"{lead} {word}".strip()
-        place += 1
-    if place >= len(parts):
-        return place
-    tags = "".join(part.tag for part in parts[place : place + 2])
-    if begun and lead and (tags == "OX" or (tags[0] == "N" and _begins_clause(sentence, parts, place))):
-        clauses.append(clause := Clause(lead))
-    if tags == "OX" and not clause.subject and not clause.segments:
-        place = _existential(sentence, parts, place, clause)
-        if place >= len(parts):
-            return place
-    part = parts[place]
-    if part.tag == "N" and not clause.subject and not clause.segments:
-        clause.subject, place = _nouns(sentence, parts, place, phrases, single=False)
-        return place
-    if part.tag in "PVFXGETW":
-        return _read_segment(sentence, parts, place, phrases, clause, lead)
-    if part.tag == "N":  # a noun without a verb or preposition: one more of the list before it
-        nouns, place = _nouns(sentence, parts, place, phrases, single=True)
-        _append(clause, nouns, lead)
-        return place
-    if part.tag != ".":
-        tail = clause.segments[-1].tail if clause.segments else clause.tail if clause.subject else clause.opening
-        tail.append(_written(sentence, part))
-    return place + 1
+    def _at_particle(self) -> bool:
+        """Whether the next preposition has nothing after it and belongs to the verb: "set up"."""
+        if self._next.tag != "P" or self._next.words[0] not in WORDS.particles:
+            return False
+        following = self._parts[self._place + 1]
+        return following.tag in ".,C" or (
+            following.tag == "P"
+            and self._next.words[0] in WORDS.particles_before_prepositions
+            and following.words[0] != "of"
+        )
 
 
 def _append(clause: Clause, nouns: list[Noun], lead: str) -> None:
@@ -192,57 +215,6 @@ def _append(clause: Clause, nouns: list[Noun], lead: str) -> None:
         last.tail += [noun.text for noun in nouns if not noun.classes]
         nouns = [noun for noun in nouns if noun.classes]
     last.nouns.extend(nouns)
-
-
-def _existential(sentence: Sentence, parts: Sequence[_Part], place: int, clause: Clause) -> int:
-    while place < len(parts) and parts[place].tag in "OXR":
-        clause.opening.append(_written(sentence, parts[place]))
-        place += 1
-    return place
-
-
-def _written(sentence: Sentence, part: _Part) -> str:
-    start, end = sentence.characters(part.first, part.end)
-    return sentence.text[start:end]
-
-
-def _read_segment(
-    sentence: Sentence, parts: Sequence[_Part], place: int, phrases: Sequence[Phrase], clause: Clause, lead: str
-) -> int:
-    verbal = parts[place].tag != "P"
-    kind = "W" if parts[place].tag == "W" else "V" if verbal else "P"
-    segment = Segment(kind, lead, [])
-    allowed = "WXFGETR" if verbal else "PR"
-    while place < len(parts) and parts[place].tag in allowed:
-        if segment.words and not verbal and parts[place].tag == "R":
-            break
-        segment.finite |= parts[place].tag in "FX"
-        segment.words.append(_written(sentence, parts[place]))
-        place += 1
-        if verbal and _particle(sentence, parts, place):
-            segment.words.append(_written(sentence, parts[place]))
-            place += 1
-        if verbal and parts[place - 1].tag in "GE" and place < len(parts) and parts[place].tag in "GE":
-            break
-    if kind == "W" or any(word.lower() == "to" for word in segment.words[:1]):
-        segment.finite = False
-    if place < len(parts) and parts[place].tag == "N":
-        segment.nouns, place = _nouns(sentence, parts, place, phrases, single=True)
-    clause.segments.append(segment)
-    return place
-
-
-def _particle(sentence: Sentence, parts: Sequence[_Part], place: int) -> bool:
-    """Whether the preposition at `place` has nothing after it and belongs to the verb: "set up"."""
-    if place >= len(parts) or sentence.words[parts[place].first] not in PARTICLES or parts[place].tag != "P":
-        return False
-    following = parts[place + 1].tag if place + 1 < len(parts) else "."
-    return following in ".,C" or (
-        following == "P"
-        and sentence.words[parts[place].first] in PARTICLES_BEFORE_PREPOSITIONS
-        and parts[place].end == parts[place + 1].first
-        and sentence.words[parts[place + 1].first] != "of"
-    )
 
 
 def attach(clause: Clause) -> None:
@@ -266,7 +238,7 @@ def _of_preposition(segments: Sequence[Segment], place: int) -> int:
     if segment.first == "of":
         return place - 1
     holds = previous.first == "with" or previous.owns
-    if previous.nouns and holds and not (segment.nouns and segment.nouns[-1].head in SETTINGS):
+    if previous.nouns and holds and not (segment.nouns and segment.nouns[-1].head in WORDS.settings):
         return place - 1
     verbs = [index for index in range(place) if segments[index].verb]
     return verbs[-1] if verbs else SUBJECT
@@ -280,7 +252,7 @@ def _of_verb(clause: Clause, place: int) -> int:
     if segment.finite:
         return SUBJECT
     describes = segment.kind == "W" or segment.first.endswith("ed") or segment.first == "to"
-    living = bool(clause.subject) and (not clause.subject[0].classes or bool(LIVING & clause.subject[0].classes))
+    living = bool(clause.subject) and (not clause.subject[0].classes or bool(WORDS.living & clause.subject[0].classes))
     if previous.nouns:
         return place - 1 if describes or previous.first == "with" or previous.owns or not living else SUBJECT
     if segment.first == "to" or previous.verb:

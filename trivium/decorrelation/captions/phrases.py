@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.core.tables import write_csv
+from trivium.core.tables import in_groups, write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
 from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
 from trivium.language.english.matching import Matcher
@@ -145,14 +145,12 @@ def _count_agreement(settings: Settings, marked: Sequence[tuple[Sentence, Row]],
 
 def shards(corpus: Corpus, size: int) -> Iterator[list[Row]]:
     """All captions, `size` at a time, in the order of the corpus."""
-    rows: list[Row] = []
-    for picture in corpus.pictures:
-        rows += [Row(caption, picture.id, picture.split, picture.classes) for caption in picture.captions]
-        while len(rows) >= size:
-            yield rows[:size]
-            rows = rows[size:]
-    if rows:
-        yield rows
+    rows = (
+        Row(caption, picture.id, picture.split, picture.classes)
+        for picture in corpus.pictures
+        for caption in picture.captions
+    )
+    return in_groups(rows, size)
 
 
 def _ratio(part: float, whole: float) -> float:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trivium.decorrelation.painting.filling import Filling, Settings
 from trivium.formats.masks import Mask, Pixels
@@ -17,9 +16,5 @@ class Mean(Filling[Settings]):
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Sequence[Pixels]:
         """Paint each picture in one colour."""
-        return [_mean(picture, mask) for picture, mask in pictures]
-
-
-def _mean(picture: Pixels, mask: Mask) -> Pixels:
-    colour: NDArray[np.float64] = picture[mask].mean(axis=0)
-    return np.broadcast_to(np.rint(colour).astype(np.uint8), picture.shape)
+        colours = (np.rint(picture[mask].mean(axis=0)).astype(np.uint8) for picture, mask in pictures)
+        return [np.broadcast_to(colour, picture.shape) for colour, (picture, _) in zip(colours, pictures, strict=True)]
