@@ -12,7 +12,7 @@ from torchvision import transforms
 from tests.decorrelation.tiny_corpus import write_coco
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_table
-from trivium.decorrelation.models.interface import PlainPreparation
+from trivium.decorrelation.models.interface import Preparation
 from trivium.decorrelation.models.kind import ModelSettings
 from trivium.decorrelation.regions.removals import write_removals
 from trivium.formats.picture_corpora import read_corpus
@@ -26,11 +26,12 @@ class TinyModel:
 
     kind = "clip"
     match = None
-    augments = False
     dimension = DIMENSION
-    plain = PlainPreparation([transforms.Resize((SIDE, SIDE)), transforms.ToTensor(), transforms.Normalize(0, 1)])
 
     def __init__(self, dropout=0.2):
+        steps = [transforms.Resize((SIDE, SIDE)), transforms.ToTensor(), transforms.Normalize(0, 1)]
+        drawn = transforms.Lambda(lambda pixels: pixels + 0.1 * torch.rand(1))
+        self.prepare = Preparation(transforms.Compose(steps), transforms.Compose([*steps, drawn]), augments=False)
         self.module = torch.nn.ModuleDict(
             {
                 "images": torch.nn.Linear(3 * SIDE * SIDE, DIMENSION),
@@ -53,10 +54,6 @@ class TinyModel:
         folder.mkdir(parents=True, exist_ok=True)
         torch.save(self.module.state_dict(), folder / "weights.pt")
         write_json(folder / "config.json", {"kind": self.kind})
-
-    def prepare(self, image, *, training):
-        pixels = self.plain.standardised(torch.tensor(self.plain.scaled(image))[None])[0]
-        return pixels + 0.1 * torch.rand(1) if training and self.augments else pixels
 
     def tokenize(self, texts):
         counts = torch.zeros(len(texts), BUCKETS)

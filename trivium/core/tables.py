@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,6 +23,14 @@ _FORMULA = tuple("=+-@\t\n＝＋－＠")  # by which some spreadsheet knows a fo
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-](inf|nan)")
 LONGEST_CELL = 1 << 28  # characters of a cell of CSV; the longest article of KILT has some 10 MB
 M = TypeVar("M")
+T = TypeVar("T")
+
+
+def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of `size` items; the last may be shorter."""
+    left = iter(items)
+    while group := list(islice(left, size)):
+        yield group
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -66,7 +66,7 @@ def test_a_saved_model_comes_back_bit_for_bit(model, kind, tmp_path):
     model.module.eval()
     model.save(tmp_path / "saved")
     back = load(tmp_path / "saved")
-    assert (back.kind, back.dimension, back.augments) == (kind, model.dimension, False)
+    assert (back.kind, back.dimension, back.prepare.augments) == (kind, model.dimension, False)
     assert not back.module.training
     images, texts = pixels_of(model, pictures(3)), ["A dog.", "", "zebra crossing ÄÖ 🦓"]
     assert torch.equal(pixels_of(back, pictures(3)), images)
@@ -97,15 +97,15 @@ def test_pictures_of_any_mode_and_size(model, mode):
 
 def test_plain_preparation_in_two_steps_changes_no_bit(model):
     images = [*pictures(3, 32), Image.new("CMYK", (31, 9), (9, 80, 7, 200)), Image.effect_noise((50, 70), 90)]
-    scaled = np.stack([model.plain.scaled(image) for image in images])
+    scaled = np.stack([model.prepare.scaled(image) for image in images])
     assert scaled.dtype == np.uint8
-    assert torch.equal(model.plain.standardised(torch.from_numpy(scaled)), pixels_of(model, images))
+    assert torch.equal(model.prepare.standardised(torch.from_numpy(scaled)), pixels_of(model, images))
 
 
 def test_crops_are_drawn_in_training_only(kind, base):
     settings = SETTINGS[kind].model_copy(update={"smallest_crop": 0.3})
     model = start(kind, base, settings, CAPTIONS)
-    assert model.augments
+    assert model.prepare.augments
     picture = pictures(1, 32)[0]
     drawn = torch.stack([model.prepare(picture, training=True) for _ in range(4)])
     assert len(drawn.unique(dim=0)) > 1

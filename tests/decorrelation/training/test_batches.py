@@ -65,7 +65,7 @@ def test_the_same_seed_the_same_batches(pairs):
 
 def batches_of(world, pairs, *, memory=10**6, augments=False):
     model = TinyModel()
-    model.augments = augments
+    model.prepare.augments = augments
     pictures = Pictures(model, Images(world / "raw" / "images"), Images(world / "painted" / "train"), memory)
     pictures.keep([*pairs.original, *pairs.painted])
     draws = Draws(pairs, 4, 0.5, seed=0)
@@ -86,7 +86,7 @@ def test_memory_and_workers_change_nothing(world, pairs, augments):
 
 def test_augmentation_draws_anew_at_each_visit_and_leaves_the_generator_alone(world, pairs):
     pictures = Pictures(model := TinyModel(), Images(world / "raw" / "images"), None, 0)
-    model.augments = True
+    model.prepare.augments = True
     before = torch.get_rng_state()
     first, second = (pictures(pairs.original[0], (0, step, 0)) for step in (0, 1))
     assert torch.equal(torch.get_rng_state(), before)

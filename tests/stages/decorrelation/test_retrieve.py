@@ -158,7 +158,7 @@ def test_pictures_are_matched_with_their_own_texts_whatever_the_batch(world, tmp
     texts = [["aa", "b"], [], ["cccc"]]
     found = asked.match("some", pictures, texts)
     shown = scaled_pictures(Matching(), [(name, Images(folder).read(name)) for name in names], folder)
-    expected = Matching().match(Matching.plain.standardised(torch.from_numpy(np.stack(shown))), texts)
+    expected = Matching().match(Matching().prepare.standardised(torch.from_numpy(np.stack(shown))), texts)
     assert [each.tolist() for each in found] == [each.tolist() for each in expected]
 
 

@@ -29,18 +29,26 @@ IMAGENET = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 CLIP = (0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711)
 
 
-class PlainPreparation:
-    """Preparation of a picture outside training, in two steps, so that what the first leaves can be kept.
+class Preparation:
+    """Preparation of a picture: by `plain` outside training, by `drawn` in training where `augments`.
 
-    The last two of `steps` make a tensor of an RGB picture and standardise it.
+    Outside training it may be done in two steps, so that what the first leaves can be kept. The last two steps of
+    `plain` make a tensor of an RGB picture and standardise it.
     """
 
-    def __init__(self, steps: Sequence[Any]) -> None:
-        *scaling, _, standardise = steps
+    def __init__(self, plain: transforms.Compose, drawn: transforms.Compose, *, augments: bool) -> None:
+        self._plain, self._drawn, self.augments = plain, drawn, augments
+        *scaling, _, standardise = plain.transforms
         self._scale = transforms.Compose(scaling)
         # A tensor, as a GPU divides by a number less exactly.
         constants = 255.0, standardise.mean, standardise.std
         self._constants = [torch.tensor(constant, dtype=torch.float32).view(-1, 1, 1) for constant in constants]
+
+    def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:
+        """One picture → (3, h, w); random only in training, from torch's global generator."""
+        prepare = self._drawn if training and self.augments else self._plain
+        pixels: torch.Tensor = prepare(image.convert("RGB"))
+        return pixels
 
     def scaled(self, image: Image.Image) -> NDArray[np.uint8]:
         """One picture → (h, w, 3), scaled and cropped."""
@@ -53,20 +61,6 @@ class PlainPreparation:
         """
         whole, mean, deviation = (constant.to(pixels.device, non_blocking=True) for constant in self._constants)
         return pixels.permute(0, 3, 1, 2).contiguous().float().div_(whole).sub_(mean).div_(deviation)
-
-
-class Preparation:
-    """Preparation of a picture: by `plain` outside training, by `drawn` in training where `augments`."""
-
-    def __init__(self, plain: transforms.Compose, drawn: transforms.Compose, *, augments: bool) -> None:
-        self._plain, self._drawn, self.augments = plain, drawn, augments
-        self.plain = PlainPreparation(plain.transforms)
-
-    def __call__(self, image: Image.Image, *, training: bool) -> torch.Tensor:
-        """One picture → (3, h, w); random only in training, from torch's global generator."""
-        prepare = self._drawn if training and self.augments else self._plain
-        pixels: torch.Tensor = prepare(image.convert("RGB"))
-        return pixels
 
 
 def scale_and_crop(
@@ -125,16 +119,6 @@ class RetrievalModel(ABC):
     prepare: Preparation
     contrast: Contrast | None = None
     match: Match | None = None
-
-    @property
-    def augments(self) -> bool:
-        """Whether `prepare` draws in training, from torch's global generator; else its tensors can be kept."""
-        return self.prepare.augments
-
-    @property
-    def plain(self) -> PlainPreparation:
-        """What `prepare` does outside training, in two steps."""
-        return self.prepare.plain
 
     def begin_step(self, step: int, steps: int, epoch: int) -> None:  # noqa: B027 - most models stay as they are
         """Prepare for a step of a training of `steps` steps, `epoch` an epoch; called in training mode."""

@@ -4,9 +4,11 @@ The region of a class is the union of its objects' boxes. All regions of a pictu
 inside or outside a region as a whole; so unions and intersections are logic on cells, and areas are sums of theirs.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,16 +26,16 @@ class Regions:
     Attributes:
         classes: of the picture, sorted.
         cells: (classes, rows, columns) whether a cell belongs to a class's region.
-        areas: (rows, columns) of the cells, in square pixels; None: every cell is a pixel.
+        areas: of the cells, in square pixels, (rows, columns); (1, 1) where all have one.
     """
 
     classes: tuple[str, ...]
     cells: NDArray[np.bool_]
-    areas: NDArray[np.float64] | None
+    areas: NDArray[Any]
 
     def area(self, cells: Cells) -> float:
         """Area of a set of cells, in square pixels."""
-        return float(np.count_nonzero(cells) if self.areas is None else self.areas[cells].sum())
+        return float(np.broadcast_to(self.areas, cells.shape)[cells].sum())
 
     def coverage(self, region: Cells) -> NDArray[np.float64]:
         """area(region ∩ B_k) / area(B_k) of every class k, (classes,)."""
@@ -45,8 +47,6 @@ class Regions:
 
     def _areas(self, cells: Cells) -> NDArray[np.float64]:
         """(classes, rows, columns) → (classes,)."""
-        if self.areas is None:
-            return np.array([np.count_nonzero(region) for region in cells], np.float64)
         return (cells * self.areas).sum(axis=(1, 2))
 
 
@@ -73,7 +73,7 @@ def segmentation_regions(picture: Picture) -> Regions:
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for instance in picture.objects:
         cells[picture.classes.index(instance.class_name)] |= object_pixels(instance, picture.height, picture.width)
-    return Regions(picture.classes, cells, None)
+    return Regions(picture.classes, cells, np.ones((1, 1), bool))
 
 
 def object_pixels(instance: Object, height: int, width: int) -> Mask:
@@ -130,7 +130,7 @@ def eligible(
     chosen = regions.classes.index(class_name)
     goes = regions.coverage(regions.cells[chosen]) > limits.delta2
     goes[chosen] = True  # also with δ2 = 1
-    removed, remaining = _names(regions.classes, goes), _names(regions.classes, ~goes)
+    removed, remaining = (tuple(compress(regions.classes, chosen)) for chosen in (goes, ~goes))
     if not set(removed).isdisjoint(crowded):
         return "crowd_covered"
     if not remaining:
@@ -142,7 +142,3 @@ def eligible(
     if share >= limits.delta3:
         return "size"
     return Eligible(removed, remaining, share)
-
-
-def _names(classes: Sequence[str], chosen: NDArray[np.bool_]) -> tuple[str, ...]:
-    return tuple(name for name, is_chosen in zip(classes, chosen.tolist(), strict=True) if is_chosen)

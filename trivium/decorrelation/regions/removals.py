@@ -4,7 +4,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_table, write_csv, write_table
+from trivium.core.tables import in_groups, read_table, write_csv, write_table
 from trivium.decorrelation.regions.regions import (
     REASONS,
     Eligible,
@@ -75,7 +74,11 @@ def find_removals(
             decisions = _eligible_classes(picture, regions, limits, tally)
             drawn = drawing.drawn(picture, list(decisions))
             for name, decision in decisions.items():
-                pixels = removed_pixels(picture, decision.removed, regions)
+                if region == "box":
+                    boxes = [instance.box for instance in picture.objects if instance.class_name in decision.removed]
+                    pixels = rasterise_boxes(boxes, picture.height, picture.width)
+                else:
+                    pixels = regions.cells[[name in decision.removed for name in regions.classes]].any(axis=0)
                 tally[picture.split, name, "removals"] += 1
                 tally[picture.split, name, "drawn"] += name in drawn
                 tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
@@ -99,14 +102,6 @@ def _removal(picture: Picture, class_name: str, decision: Eligible, pixels: Mask
         share=decision.share,
         drawn=drawn,
     )
-
-
-def removed_pixels(picture: Picture, removed: Collection[str], regions: Regions) -> Mask:
-    """The pixels of B', the region of all objects of the removed classes; `ValueError` as `rasterise_boxes`."""
-    if regions.areas is None:
-        return np.logical_or.reduce([regions.cells[regions.classes.index(name)] for name in removed])
-    going = [instance.box for instance in picture.objects if instance.class_name in removed]
-    return rasterise_boxes(going, picture.height, picture.width)
 
 
 def _eligible_classes(picture: Picture, regions: Regions, limits: Limits, tally: Tally) -> dict[str, Eligible]:
@@ -260,7 +255,6 @@ def read_removals(path: Path) -> list[Removal]:
 
 
 def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:
-    remaining = iter(removals)
-    while chunk := list(islice(remaining, _ROWS)):
+    for chunk in in_groups(removals, _ROWS):
         rows = [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
         yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

@@ -2,9 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -13,13 +11,12 @@ from torch import Tensor
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import IMAGE_SCHEMA, Images
-from trivium.core.tables import count_rows, read_batches
+from trivium.core.tables import count_rows, in_groups, read_batches
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.nets.device import halving_batches
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.vision.decoding import read_rgb
 
-T = TypeVar("T")
 Vectors = NDArray[np.float32]
 Named = tuple[str, bytes]
 Scaled = NDArray[np.uint8]
@@ -75,14 +72,7 @@ def stored_pictures(images: Images, names: Sequence[str], size: int) -> list[Sto
 
 def scaled_pictures(model: RetrievalModel, pictures: Iterable[Named], folder: Path | str) -> list[Scaled]:
     """Each (h, w, 3) as the model scales it; `BadInput` names one of the folder that cannot be decoded."""
-    return [model.plain.scaled(read_rgb(data, name, folder)) for name, data in pictures]
-
-
-def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of `size` items; the last may be shorter."""
-    left = iter(items)
-    while group := list(islice(left, size)):
-        yield group
+    return [model.prepare.scaled(read_rgb(data, name, folder)) for name, data in pictures]
 
 
 def encode_batches(
@@ -102,7 +92,7 @@ def encode_batches(
         pixels = scaled.to(device, non_blocking=True)
 
         def encode(rows: Sequence[int]) -> Tensor:
-            return model.encode_images(model.plain.standardised(pixels[rows[0] : rows[-1] + 1]))
+            return model.encode_images(model.prepare.standardised(pixels[rows[0] : rows[-1] + 1]))
 
         with torch.inference_mode():
             return Leaving(torch.cat(list(halving_batches(range(len(pixels)), batch_size, encode))))

@@ -18,13 +18,13 @@ from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
+from trivium.core.tables import in_groups
 from trivium.decorrelation.models.interface import RetrievalModel, load
 from trivium.decorrelation.retrieval.encoding import (
     Named,
     Vectors,
     encode_batches,
     encode_captions,
-    in_groups,
     stored_pictures,
 )
 from trivium.formats.pictures import Corpus
@@ -159,7 +159,7 @@ def match_shard(shard: MatchShard, *, model: Path, work: Path) -> Path:
         retrieval_model = load_once(model)
         assert retrieval_model.match is not None
         scaled = torch.from_numpy(np.array(read_matrix(pictures)))
-        pixels = retrieval_model.plain.standardised(scaled.to(next(retrieval_model.module.parameters()).device))
+        pixels = retrieval_model.prepare.standardised(scaled.to(next(retrieval_model.module.parameters()).device))
         _save(file, np.concatenate(retrieval_model.match(list(pixels), texts)))
     return file
 

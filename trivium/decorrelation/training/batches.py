@@ -126,7 +126,7 @@ class Pictures:
 
     def _decode(self, name: str, data: bytes) -> Tensor | Image.Image:
         image = read_rgb(data, name)
-        return image if self._model.augments else self._model.prepare(image, training=True)
+        return image if self._model.prepare.augments else self._model.prepare(image, training=True)
 
 
 class Batches(Dataset[Batch]):

@@ -1,6 +1,5 @@
 """Training pairs: D, the original ones, and D', the synthetic ones (decorrelation.md §4)."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,14 +67,20 @@ def training_pairs(
         if picture.split != "train" and picture.name in names:
             raise BadInput("a picture of training is in another split too", field="filename", got=picture.name,
                            expected=f"not in {picture.split}")  # fmt: skip
-    rows = _part(_first(read_table(synthetic, ["removal", "picture", "text"]).to_pylist(), captions), share, seed)
+    texts: dict[str, list[str]] = {}
+    for row in _part(read_table(synthetic, ["removal", "picture", "text"]).to_pylist(), share, seed):
+        texts.setdefault(row["removal"], []).append(row["text"])
+    painted = tuple(
+        Shown(-number, removal, tuple(of_removal[:captions]))  # below -1, which is nobody's (BLIP's queue)
+        for number, (removal, of_removal) in enumerate(texts.items(), 2)
+    )
+    pairs = TrainingPairs((), painted)
     if original == "subset":
-        pairs = TrainingPairs(_subset(training, len(rows), seed), ())
-    else:
-        whole = tuple(_shown(picture, picture.captions) for picture in training) if original == "all" else ()
-        pairs = TrainingPairs(whole, _painted(rows))
+        pairs = TrainingPairs(_subset(training, pairs.painted_pairs, seed), ())
+    elif original == "all":
+        pairs = TrainingPairs(tuple(_shown(picture, picture.captions) for picture in training), painted)
     if not pairs.original and not pairs.painted:
-        raise BadInput("nothing to train on", file=synthetic, got=f"original {original}, {len(rows)} synthetic pairs")
+        raise BadInput("nothing to train on", file=synthetic, got=f"original {original}, no synthetic pair")
     return pairs
 
 
@@ -86,17 +91,6 @@ def training_captions(corpus: Corpus) -> list[str]:
 
 def _shown(picture: Picture, captions: Iterable[Caption]) -> Shown:
     return Shown(picture.id, picture.name, tuple(caption.text for caption in captions))
-
-
-def _first(rows: Sequence[_Row], captions: int) -> list[_Row]:
-    """At most so many rows of each removal; one caption is the first of several."""
-    counts: Counter[str] = Counter()
-    kept = []
-    for row in rows:
-        counts[row["removal"]] += 1
-        if counts[row["removal"]] <= captions:
-            kept.append(row)
-    return kept
 
 
 def _part(rows: Sequence[_Row], share: float, seed: int) -> list[_Row]:
@@ -120,14 +114,4 @@ def _subset(training: Sequence[Picture], count: int, seed: int) -> tuple[Shown, 
     return tuple(
         _shown(training[place], [training[place].captions[caption] for caption in which])
         for place, which in sorted(chosen.items())
-    )
-
-
-def _painted(rows: Sequence[_Row]) -> tuple[Shown, ...]:
-    texts: dict[str, list[str]] = {}
-    for row in rows:
-        texts.setdefault(row["removal"], []).append(row["text"])
-    # Below -1, which is nobody's (the empty places of BLIP's queue).
-    return tuple(
-        Shown(-number, removal, tuple(captions)) for number, (removal, captions) in enumerate(texts.items(), 2)
     )
