@@ -136,7 +136,7 @@ class NamedEmbedder(Embedder):
         """Embed RGB pictures; returns (n, dimension), each of length 1."""
         import torch
 
-        from trivium.decorrelation.benchmark.embedder import unit
+        from trivium.decorrelation.benchmark.embeddings import unit
 
         with torch.inference_mode():
             return unit(self._model.encode_images(prepared), len(prepared), str(self.path))

@@ -105,7 +105,7 @@ def run(arguments: Namespace) -> None:
     chosen |= {"released": arguments.set, "cache": arguments.cache}
     if arguments.inputs is not None:
         from trivium.decorrelation.benchmark.benchmark_set import open_set
-        from trivium.decorrelation.benchmark.npy import write_inputs
+        from trivium.decorrelation.benchmark.embeddings import write_inputs
 
         write_inputs(open_set(**chosen), arguments.inputs)
         print(f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}")

@@ -184,5 +184,6 @@ def test_public_pictures_are_not_invented(project):
     (project / "params.yaml").write_text(yaml.safe_dump(parameters))
     asked = open_set(project)
     assert not asked.invented
-    assert "invented" not in asked.head["card"]
+    head = json.loads(read_table(asked.kept.parent / "coco_cv2.parquet").schema.metadata[b"odmap"])
+    assert "invented" not in head["card"]
     assert read_table(project / DATA / "phrases/coco.parquet").num_rows == len(asked.captions.ids)

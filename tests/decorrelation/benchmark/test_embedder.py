@@ -6,7 +6,7 @@ import torch
 
 from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.embedder import embed, unit
+from trivium.decorrelation.benchmark.embeddings import embed, unit
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])

@@ -13,7 +13,7 @@ from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.answers import TrainedModel, answer
 from trivium.decorrelation.benchmark.benchmark_set import open_set
-from trivium.decorrelation.benchmark.embedder import embed
+from trivium.decorrelation.benchmark.embeddings import embed
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.libraries import KINDS
 from trivium.decorrelation.models.interface import load

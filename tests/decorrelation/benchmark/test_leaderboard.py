@@ -17,7 +17,7 @@ from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.answers import answer
-from trivium.decorrelation.benchmark.embedder import SetVectors
+from trivium.decorrelation.benchmark.embeddings import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, PAIRS, TESTED, score

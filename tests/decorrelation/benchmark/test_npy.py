@@ -9,9 +9,8 @@ from PIL import Image
 
 from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.embedder import embed
+from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings, embed, write_inputs
 from trivium.decorrelation.benchmark.family import find_model
-from trivium.decorrelation.benchmark.npy import KeptEmbeddings, write_inputs
 
 
 @pytest.fixture

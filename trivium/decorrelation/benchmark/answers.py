@@ -16,10 +16,11 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.core.engine import LocalEngine
+from trivium.core.tables import in_groups
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
-from trivium.decorrelation.benchmark.embedder import SetVectors, stream_pictures
+from trivium.decorrelation.benchmark.embeddings import SetVectors, stream_pictures
 from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
+from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever, top_captions
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, encode_gallery, load_once
 from trivium.measures.recall import Ranks
@@ -58,9 +59,9 @@ class TrainedModel:
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, d); `trivium kb` takes a trained model as an image encoder."""
-        pixels = torch.from_numpy(np.stack([self._model.plain.scaled(image) for image in images]))
+        pixels = torch.from_numpy(np.stack([self._model.prepare.scaled(image) for image in images]))
         device = next(self._model.module.parameters()).device
-        return self._model.encode_images(self._model.plain.standardised(pixels.to(device)))
+        return self._model.encode_images(self._model.prepare.standardised(pixels.to(device)))
 
     def answer(self, benchmark: BenchmarkSet) -> SetAnswers:
         """Answer a set with the settings of the graph's stage."""
@@ -100,10 +101,10 @@ class _SecondStage:
         """Scores of each picture with each of its texts."""
         assert self.match_images is not None
         scores = [np.zeros(0, np.float32)] * len(texts)
-        for group in in_groups(stream_pictures(encoded.pictures, f"{name}, matched"), self.batch):
-            rows = [row for row, _ in group if texts[row]]
-            matched = self.match_images([image for row, image in group if texts[row]], [texts[row] for row in rows])
-            for row, values in zip(rows, matched, strict=True):
+        wanted = (item for item in stream_pictures(encoded.pictures, f"{name}, matched") if texts[item[0]])
+        for group in in_groups(wanted, self.batch):
+            matched = self.match_images([image for _, image in group], [texts[row] for row, _ in group])
+            for (row, _), values in zip(group, matched, strict=True):
                 scores[row] = values
         return scores
 
@@ -131,39 +132,37 @@ def answer(
 
 def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors) -> SetAnswers:
     """Answer a set by a retriever; `without` are the vectors of y′."""
-    parts = (benchmark.pictures, benchmark.painted)
+    pairs = []
+    for part, rows in _pictures_of_pairs(benchmark):
+        encoded = retriever.encoded(part)
+        scores = _pair_products(encoded.vectors[rows], benchmark, retriever.gallery, without)
+        if encoded.kept:
+            texts: list[list[str]] = [[] for _ in part.names]
+            for row, caption, text in zip(rows, benchmark.pairs.captions, benchmark.pairs.texts, strict=True):
+                texts[row] += [benchmark.captions.texts[caption], text]
+            matched = retriever.model.match(f"pairs-{part.name}", encoded, texts)
+            scores[np.argsort(rows, kind="stable")] += np.concatenate(matched).reshape(-1, 2)
+        pairs.append(scores)
     return SetAnswers(
         np.array(retriever.lists(benchmark.painted, max(CUTOFFS))["captions"].to_pylist()),
         retriever.image_to_text(benchmark.pictures),
         retriever.text_to_image(benchmark.pictures),
-        np.stack([_pair_scores(retriever, benchmark, part, without) for part in parts], axis=1),
+        np.stack(pairs, axis=1),
     )
 
 
-def _pair_scores(
-    retriever: Retriever, benchmark: BenchmarkSet, part: PictureSet, without: Vectors
+def _pictures_of_pairs(benchmark: BenchmarkSet) -> list[tuple[PictureSet, NDArray[np.int64]]]:
+    """The whole and the painted pictures, each with the row of every pair's picture."""
+    queries = benchmark.pairs.queries
+    whole = benchmark.rows_of(benchmark.queries.pictures[queries])
+    return [(benchmark.pictures, whole), (benchmark.painted, queries)]
+
+
+def _pair_products(
+    pictures: Vectors, benchmark: BenchmarkSet, captions: Vectors, without: Vectors
 ) -> NDArray[np.float32]:
-    """(pairs, 2): each pair's picture of a part with y and with y′."""
-    encoded, rows, pairs = retriever.encoded(part), _rows(benchmark, part), benchmark.pairs
-    texts = (retriever.gallery[pairs.captions], without)
-    scores = np.stack([by_side(encoded.vectors[rows], vectors) for vectors in texts], axis=1)
-    if encoded.kept:
-        lists: list[list[str]] = [[] for _ in part.names]
-        for row, caption, text in zip(rows.tolist(), pairs.captions, pairs.texts, strict=True):
-            lists[row] += [benchmark.captions.texts[caption], text]
-        matched = retriever.model.match(f"pairs-{part.name}", encoded, lists)
-        order = np.argsort(rows, kind="stable")
-        scores[order] += np.concatenate(matched).reshape(-1, 2)
-    return scores
-
-
-def _rows(benchmark: BenchmarkSet, part: PictureSet) -> NDArray[np.int64]:
-    """The row of each pair's picture in a part of the set."""
-    if part is benchmark.painted:
-        return benchmark.pairs.queries
-    place = {owner: row for row, owner in enumerate(part.owners)}
-    owners = benchmark.queries.pictures[benchmark.pairs.queries].tolist()
-    return np.array([place[picture] for picture in owners], np.int64)
+    """(pairs, 2): score of each pair's picture with y and with y′."""
+    return np.stack([by_side(pictures, texts) for texts in (captions[benchmark.pairs.captions], without)], axis=1)
 
 
 def by_side(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
@@ -184,16 +183,18 @@ def _answer_by_sides(benchmark: BenchmarkSet, vectors: SetVectors) -> SetAnswers
         captions[query] = benchmark.captions.ids[ranked[np.sort(first)[:depth]]]
     test = benchmark.captions.test
     texts, owners, own = vectors.captions[test], benchmark.captions.pictures[test], np.array(benchmark.pictures.owners)
-    place = {owner: row for row, owner in enumerate(own.tolist())}
-    best = by_side(vectors.pictures[[place[owner] for owner in owners.tolist()]], texts)
+    best = by_side(vectors.pictures[benchmark.rows_of(owners)], texts)
     to_text, to_image = np.ones(len(own), np.int64), np.ones(len(owners), np.int64)
     for start in range(0, len(own), _PICTURES):
-        products = np.float32(vectors.pictures[start : start + _PICTURES].astype(np.float64) @ texts.T).max(axis=1)
-        theirs = own[start : start + _PICTURES, None] == owners
+        part = slice(start, start + _PICTURES)
+        products = np.float32(vectors.pictures[part].astype(np.float64) @ texts.T).max(axis=1)
+        theirs = own[part, None] == owners
         bar = np.where(theirs, products, -np.inf).max(axis=1, keepdims=True)
-        to_text[start : start + _PICTURES] += ((products >= bar) & ~theirs).sum(axis=1)
+        to_text[part] += ((products >= bar) & ~theirs).sum(axis=1)
         to_image += ((products >= best) & ~theirs).sum(axis=0)
-    sides = (vectors.captions[benchmark.pairs.captions], vectors.without)
-    parts = ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
-    pairs = [[by_side(encoded[_rows(benchmark, part)], text) for text in sides] for part, encoded in parts]
-    return SetAnswers(captions, to_text, to_image, np.array(pairs).transpose(2, 0, 1))
+    (_, whole), (_, painted) = _pictures_of_pairs(benchmark)
+    pairs = [
+        _pair_products(pictures, benchmark, vectors.captions, vectors.without)
+        for pictures in (vectors.pictures[whole], vectors.painted[painted])
+    ]
+    return SetAnswers(captions, to_text, to_image, np.stack(pairs, axis=1))

@@ -24,8 +24,8 @@ from trivium.decorrelation.benchmark.release import (
     HEAD,
     PARAMETERS,
     SCHEMA,
+    SETS,
     export_set,
-    set_file,
     usual_filling,
 )
 from trivium.decorrelation.evaluation.answers import CUTOFFS
@@ -58,7 +58,13 @@ class BenchmarkSet:
     """The questions.
 
     Attributes:
-        head: what the file says of itself: see `export_set`.
+        dataset, filling: names in the graph: of the data set, and of what painted the queries.
+        invented: whether the pictures are of the sample world.
+        licences: that the sources state.
+        classes: of the data set, in the order of the columns of `queries` and `gallery`.
+        certainty: confidence, resamples and seed of intervals.
+        phrases: how the graph reads captions.
+        retrieve: how the graph asks its own models.
         fingerprint: sha256 of the file.
         captions: of all splits, by ascending id.
         gallery: the same captions with the classes that each names.
@@ -68,11 +74,17 @@ class BenchmarkSet:
         pairs: captions with and without what is gone.
         partners: of each query what usually stands beside what is gone, None where nothing does.
         shares: (queries,) of the picture that was painted over.
-        retrieve: how the graph asks its own models.
         kept: folder for what is computed of this set.
     """
 
-    head: Mapping[str, Any]
+    dataset: str
+    filling: str
+    invented: bool
+    licences: tuple[str, ...]
+    classes: tuple[str, ...]
+    certainty: Mapping[str, Any]
+    phrases: Mapping[str, Any]
+    retrieve: RetrieveParameters
     fingerprint: str
     captions: Captions
     gallery: Gallery
@@ -82,28 +94,12 @@ class BenchmarkSet:
     pairs: Pairs
     partners: tuple[str | None, ...]
     shares: NDArray[np.float64]
-    retrieve: RetrieveParameters
     kept: Path
 
-    @property
-    def dataset(self) -> str:
-        """The data set's name in the graph."""
-        return str(self.head["dataset"])
-
-    @property
-    def filling(self) -> str:
-        """The filling that painted the queries."""
-        return str(self.head["filling"])
-
-    @property
-    def invented(self) -> bool:
-        """Whether the pictures are of the sample world."""
-        return bool(self.head["invented"])
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """The data set's classes, in the order of the columns of `queries` and `gallery`."""
-        return tuple(self.head["classes"])
+    def rows_of(self, owners: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The rows of whole pictures by their ids."""
+        place = {owner: row for row, owner in enumerate(self.pictures.owners)}
+        return np.array([place[owner] for owner in owners.tolist()], np.int64)
 
     def named_by_people(self) -> NDArray[np.bool_]:
         """(queries, classes) what the captions of the whole picture name."""
@@ -118,11 +114,6 @@ class BenchmarkSet:
         """(queries,) whether enough was painted over, and people found it worth a mention."""
         mentioned = (self.named_by_people() & self.queries.removed).any(axis=1)
         return np.asarray(mentioned & (self.shares >= LEAST_SHARE))
-
-
-def cache_folder() -> Path:
-    """The default folder for pictures of sets, embeddings and answers."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "trivium" / "odmap"
 
 
 def find_set(released: str | Path, dataset: str | None = None) -> Path:
@@ -156,21 +147,21 @@ def open_set(
         project: folder of the built project, where no set is given.
         released: see `find_set`.
         dataset, filling: of the project's; or which of several sets.
-        cache: folder for unpacked pictures, embeddings and answers; None: see `cache_folder`.
+        cache: folder for unpacked pictures, embeddings and answers; None: the user's own.
 
     Raises:
         BadInput: see `find_set`, `export_set` and `read_set`.
     """
-    kept = cache_folder() if cache is None else Path(cache)
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    kept = home / "trivium" / "odmap" if cache is None else Path(cache)
     if released is not None:
-        file = find_set(released, dataset)
-    else:
-        dataset = dataset or "coco"
-        filling = filling or usual_filling(Path(project) / PARAMETERS, dataset)
-        file = set_file(Path(project), dataset, filling)
-        if not file.is_file():
-            file = kept / f"{dataset}_{filling}.parquet"
-            export_set(Path(project) / PARAMETERS, Path(project) / DATA, file, dataset, filling)
+        return read_set(find_set(released, dataset), kept)
+    parameters, data, dataset = Path(project) / PARAMETERS, Path(project) / DATA, dataset or "coco"
+    filling = filling or usual_filling(parameters, dataset)
+    file = data / SETS / f"{dataset}_{filling}.parquet"
+    if not file.is_file():
+        file = kept / file.name
+        export_set(parameters, data, file, dataset, filling)
     return read_set(file, kept)
 
 
@@ -195,8 +186,9 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     if head["format"] != FORMAT:
         raise BadInput("a set of another version", file=file, field="format", got=head["format"], expected=str(FORMAT))
     rows = read_table(file, [name for name in SCHEMA.names if name != "image"])
-    kinds = {kind: rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")}
-    queries, captions, classes = kinds["query"], kinds["caption"], head["classes"]
+    queries, pictures, captions = (
+        rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")
+    )
     if not len(queries):
         raise BadInput("no painted picture", file=file)
     if len(captions) < max(CUTOFFS):
@@ -204,47 +196,48 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
                        expected=f"at least {max(CUTOFFS)} for ODmAP@{max(CUTOFFS)}")  # fmt: skip
     with file.open("rb") as stream:
         fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
-    folder = cache / fingerprint[:16]
-    _unpack(file, folder)
-    ids = captions["id"].cast(pa.int64()).to_numpy()
-    owners = captions["picture"].to_numpy()
-    gallery = Gallery(ids, owners, class_matrix(captions["classes"].to_pylist(), classes))
-    texts, test = tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
+    folder, classes = cache / fingerprint[:16], tuple(head["classes"])
+    for kind in ("query", "picture"):
+        if not (folder / kind).is_dir():
+            _unpack(file, kind, folder / kind)
+    ids, owners = captions["id"].cast(pa.int64()).to_numpy(), captions["picture"].to_numpy()
     partners = tuple(queries["partner"].to_pylist())
     columns = [queries[name].to_pylist() for name in ("id", "picture", "class", "removed", "classes")]
     usual = {name: partner for name, partner in zip(columns[2], partners, strict=True) if partner is not None}
-    judged = make_queries(zip(*columns, strict=True), classes, usual)
-    paired = np.flatnonzero(queries["caption"].is_valid())
-    pairs = Pairs(
-        paired,
-        np.searchsorted(ids, queries["caption"].take(pa.array(paired)).to_numpy()),
-        tuple(queries["text"].take(pa.array(paired)).to_pylist()),
-    )
+    paired = queries.filter(queries["caption"].is_valid())
     whole, painted = (
-        PictureSet(
-            name, folder / kind, *(tuple(kinds[kind][column].to_pylist()) for column in ("name", "id", "picture"))
-        )
-        for name, kind in (("original", "picture"), ("synthetic", "query"))
+        PictureSet(name, folder / kind, *(tuple(table[column].to_pylist()) for column in ("name", "id", "picture")))
+        for name, kind, table in (("original", "picture", pictures), ("synthetic", "query", queries))
     )
     return BenchmarkSet(
-        head,
-        fingerprint,
-        Captions(ids, owners, texts, test),
-        gallery,
-        whole,
-        painted,
-        judged,
-        pairs,
-        partners,
-        queries["share"].to_numpy(),
-        validate(RetrieveParameters, head["retrieve"], "retrieve", file),
-        folder,
+        dataset=head["dataset"],
+        filling=head["filling"],
+        invented=head["invented"],
+        licences=tuple(head["licences"]),
+        classes=classes,
+        certainty=head["certainty"],
+        phrases=head["phrases"],
+        retrieve=validate(RetrieveParameters, head["retrieve"], "retrieve", file),
+        fingerprint=fingerprint,
+        captions=Captions(
+            ids, owners, tuple(captions["text"].to_pylist()), captions["test"].to_numpy(zero_copy_only=False)
+        ),
+        gallery=Gallery(ids, owners, class_matrix(captions["classes"].to_pylist(), classes)),
+        pictures=whole,
+        painted=painted,
+        queries=make_queries(zip(*columns, strict=True), classes, usual),
+        pairs=Pairs(
+            np.flatnonzero(queries["caption"].is_valid()),
+            np.searchsorted(ids, paired["caption"].to_numpy()),
+            tuple(paired["text"].to_pylist()),
+        ),
+        partners=partners,
+        shares=queries["share"].to_numpy(),
+        kept=folder,
     )
 
 
-def _unpack(file: Path, folder: Path) -> None:
-    """Write the pictures as image shards, a folder a kind, unless they are there."""
-    for kind in ("query", "picture"):
-        if not (folder / kind).is_dir():
-            rows = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
-            write_images(folder / kind, ((row["name"], row["image"]["bytes"]) for row in rows if row["kind"] == kind))
+def _unpack(file: Path, kind: str, folder: Path) -> None:
+    """Write the pictures of a kind as image shards."""
+    rows = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
+    write_images(folder, ((row["name"], row["image"]["bytes"]) for row in rows if row["kind"] == kind))

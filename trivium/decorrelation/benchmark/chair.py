@@ -58,19 +58,19 @@ def read_captions(file: Path, benchmark: BenchmarkSet) -> list[str]:
     Raises:
         BadInput: no text, an id twice, one that the set lacks, or one that is missing.
     """
-    places = {name: row for row, name in enumerate(benchmark.painted.queries)}
-    texts: dict[int, str] = {}
+    ids, texts = benchmark.painted.queries, dict[str, str]()
+    wanted = set(ids)
     for row, line in read_json_lines(file):
         name, text = str(line.get("id")), line.get("caption")
-        if name not in places or places[name] in texts:
-            problem = "an id twice" if name in places else "an id that the set lacks"
-            raise BadInput(problem, file=file, row=row, field="id", got=line.get("id"), choices=list(places)[:3])
+        if name not in wanted or name in texts:
+            problem = "an id twice" if name in texts else "an id that the set lacks"
+            raise BadInput(problem, file=file, row=row, field="id", got=line.get("id"), choices=ids[:3])
         if not isinstance(text, str):
             raise BadInput("no text", file=file, row=row, field="caption", got=text)
-        texts[places[name]] = text
-    if missing := [name for name, row in places.items() if row not in texts]:
-        raise BadInput("captions are missing", file=file, got=f"none of {missing[0]}", expected=f"{len(places)} lines")
-    return [texts[row] for row in range(len(places))]
+        texts[name] = text
+    if missing := [name for name in ids if name not in texts]:
+        raise BadInput("captions are missing", file=file, got=f"none of {missing[0]}", expected=f"{len(ids)} lines")
+    return [texts[name] for name in ids]
 
 
 def chair(benchmark: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
@@ -79,7 +79,7 @@ def chair(benchmark: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
     Raises:
         BadInput: see `read_phrases`.
     """
-    used = benchmark.head["phrases"]
+    used = benchmark.phrases
     chunker = choose_chunker(used["chunker"], used["spacy_model"])
     settings = Settings(benchmark.classes, used["matching"], chunker, used["spacy_model"])
     counts = np.zeros(benchmark.queries.removed.shape, np.int64)

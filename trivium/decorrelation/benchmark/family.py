@@ -122,7 +122,7 @@ def _load_sentence_transformers(source: str) -> Any:
 
 
 def _read_npy(source: str) -> Any:
-    from trivium.decorrelation.benchmark.npy import KeptEmbeddings
+    from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings
 
     return KeptEmbeddings(Path(source))
 
@@ -177,6 +177,12 @@ class NamedModel:
     name: str
     family: str
     source: str
+
+    @property
+    def label(self) -> str:
+        """Where it comes from, a folder by its name alone."""
+        folder = Path(self.source)
+        return f"{self.family}:{folder.name if folder.is_dir() else self.source}"
 
     def load(self) -> Any:
         """See `Family.load`."""

@@ -9,12 +9,12 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import yaml
@@ -22,16 +22,15 @@ from scipy.stats import rankdata, spearmanr
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.answers import SetAnswers, answer
+from trivium.decorrelation.benchmark.answers import SetAnswers, TrainedModel, answer
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
 from trivium.decorrelation.benchmark.chair import CaptionerScores, chair, read_captions
-from trivium.decorrelation.benchmark.embedder import Embedder, Precision, embed
+from trivium.decorrelation.benchmark.embeddings import Embedder, KeptEmbeddings, Precision, embed
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
 from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
 from trivium.prompting.asking import EndpointModel
 
-T = TypeVar("T")
 TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
 UNKNOWN = "Nothing is known of whether its training sets hold this test."
 
@@ -113,18 +112,14 @@ class Leaderboard:
             return ""
         width = max(len("random order"), *(len(row.model) for row in self.rows))
 
-        def line(name: str, cells: Iterable[str]) -> str:
-            return f"{name:{width}}" + "".join(f"{cell:>{len(head)}}" for head, cell in zip(_HEADS, cells, strict=True))
+        def line(name: str, mean: Callable[[str], float | None], ranks: str = "") -> str:
+            means = {head: mean(measure) for head, measure in _HEADS.items()}
+            cells = (f"{'' if value is None else f'{100 * value:.1f}':>{len(head)}}" for head, value in means.items())
+            return f"{name:{width}}{''.join(cells)}{ranks}".rstrip()
 
-        def percents(means: Iterable[float | None]) -> list[str]:
-            return ["" if mean is None else f"{100 * mean:.1f}" for mean in means]
-
-        lines = [line("model", _HEADS) + "  rank, by R@1"]
-        for row in self.rows:
-            ranks = f"  {row.odmap_rank:4}{row.recall_rank:9}"
-            lines.append(line(row.model, percents(map(row.scores.mean, _HEADS.values()))) + ranks)
-        lines.append(line("random order", percents(map(self.chance.get, _HEADS.values()))).rstrip())
-        return "\n".join(lines)
+        lines = [line(row.model, row.scores.mean, f"  {row.odmap_rank:4}{row.recall_rank:9}") for row in self.rows]
+        heading = f"{'model':{width}}{''.join(_HEADS)}  rank, by R@1"
+        return "\n".join([heading, *lines, line("random order", self.chance.get)])
 
 
 def odmap(
@@ -164,93 +159,83 @@ def odmap(
     """
     if not models and not captioners and not vlms:
         raise BadInput("no model", field="--model")
-    named = _find_models(models)
-    benchmark = open_set(project, released, dataset=dataset, filling=filling, cache=cache)
-    failed: dict[str, str] = {}
-
-    def attempt(name: str, ask: Callable[[], T], *, own: bool) -> dict[str, T]:
-        """{name: what `ask` returns}, empty where it fails; what an object of the caller's own raises goes on."""
-        try:
-            return {name: ask()}
-        except BadInput as error:
-            failed[name] = str(error)
-        except Exception as error:  # of a library: hours of the others would be lost
-            if own:
-                raise
-            failed[name] = f"{type(error).__name__}: {error}"
-        report(f"{name} cannot be asked: {failed[name]}")
-        return {}
-
-    scores: dict[str, Scores] = {}
-    for name, model in named.items():
-        ask = partial(_ask, model, benchmark, name, batch_size, precision, candidates)
-        for answers in attempt(name, ask, own=not isinstance(model, NamedModel)).values():
-            scores[name] = score(benchmark, answers)
-            report(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
-    written: dict[str, CaptionerScores] = {}
-    for name, file in (captioners or {}).items():
-        captions = attempt(name, partial(read_captions, Path(file), benchmark), own=False)
-        written |= {name: chair(benchmark, texts) for name, texts in captions.items()}
-    answered: dict[str, VlmScores] = {}
-    for vlm in vlms:
-        answered |= attempt(vlm.label, partial(ask_vlm, benchmark, vlm, questions), own=False)
-        if words := answered.get(vlm.label):
-            report(f"{vlm.label}: {words.questions - words.unreadable} of {words.questions} answers say yes or no")
-    if not (scores or written or answered):
-        raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
-    rows = rank(benchmark, scores, named) if scores else ()
-    return Leaderboard(benchmark, rows, by_chance(benchmark), failed, written, answered)
-
-
-def _find_models(models: Mapping[str, Embedder | str] | Sequence[str]) -> dict[str, Embedder | NamedModel]:
-    """{name: model}; raises `BadInput` as `odmap`."""
     named: dict[str, Embedder | NamedModel] = {}
     for name, model in models.items() if isinstance(models, Mapping) else ((None, model) for model in models):
         chosen: Any = find_model(model) if isinstance(model, str) else model
-        name = name or chosen.name
-        if name in named:
+        if (name := name or chosen.name) in named:
             raise BadInput("two models of one name", field="--model", got=name, expected="NAME=MODEL")
         named[name] = chosen
-    return named
+    benchmark = open_set(project, released, dataset=dataset, filling=filling, cache=cache)
+    options: dict[str, Any] = {"batch_size": batch_size, "precision": precision, "candidates": candidates}
+    scores: dict[str, Scores] = {}
+    captioned: dict[str, CaptionerScores] = {}
+    answered: dict[str, VlmScores] = {}
+    failed: dict[str, str] = {}
+
+    def judge_captions(file: Path) -> CaptionerScores:
+        return chair(benchmark, read_captions(file, benchmark))
+
+    tasks: list[tuple[dict[str, Any], str, Callable[[], Any]]] = [
+        *((scores, name, partial(_ask, model, benchmark, name, **options)) for name, model in named.items()),
+        *((captioned, name, partial(judge_captions, Path(file))) for name, file in (captioners or {}).items()),
+        *((answered, vlm.label, partial(ask_vlm, benchmark, vlm, questions)) for vlm in vlms),
+    ]
+    for results, name, ask in tasks:
+        try:
+            results[name] = ask()
+        except Exception as error:  # of a library: hours of the others would be lost
+            is_own = results is scores and not isinstance(named[name], NamedModel)
+            if is_own and not isinstance(error, BadInput):
+                raise
+            failed[name] = str(error) if isinstance(error, BadInput) else f"{type(error).__name__}: {error}"
+            report(f"{name} cannot be asked: {failed[name]}")
+            continue
+        if results is scores:
+            report(f"{name}: ODmAP@1 {100 * scores[name].values['odmap@1'].mean():.1f}")
+        elif words := answered.get(name):
+            report(f"{name}: {words.questions - words.unreadable} of {words.questions} answers say yes or no")
+    if not (scores or captioned or answered):
+        raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
+    rows = rank(benchmark, scores, named) if scores else ()
+    return Leaderboard(benchmark, rows, by_chance(benchmark), failed, captioned, answered)
 
 
 def _ask(
-    model: Any,
-    benchmark: BenchmarkSet,
-    name: str,
-    batch_size: int,
-    precision: Precision,
-    candidates: int | None,
-) -> SetAnswers:
-    """Ask a model; one that was chosen by its name answers from the cache where it has answered before.
+    model: Any, benchmark: BenchmarkSet, name: str, *, batch_size: int, precision: Precision, candidates: int | None
+) -> Scores:
+    """Ask and judge a model; one that was chosen by its name answers from the cache where it has answered before.
 
     Its vectors lie there, too, for other candidates and other sets. `model` is an `Embedder` or what `find_model`
-    found; see `embed` and `answer` for the rest.
+    returns; see `embed` and `answer` for the rest.
 
     Raises:
         BadInput: see `embed` and `NamedModel.load`; or a damaged file in the cache.
     """
     if not isinstance(model, NamedModel):
-        return answer(benchmark, embed(model, benchmark, name, batch_size, precision), model, batch_size, candidates)
+        vectors = embed(model, benchmark, name, batch_size, precision)
+        return score(benchmark, answer(benchmark, vectors, model, batch_size, candidates))
     parts_kept = [field.name for field in fields(SetAnswers)]  # other ones in a later version
     encoder = _digest(model.identity(), precision)
     file = benchmark.kept / f"{_digest(encoder, candidates, parts_kept)}.npz"
     if file.is_file():
         try:
             with np.load(file, allow_pickle=False) as parts:
-                return SetAnswers(**parts)
+                answers = SetAnswers(**parts)
         except (OSError, ValueError, TypeError) as error:
             raise BadInput(f"a damaged file of answers: {error}", file=file, expected="remove it") from None
+        return score(benchmark, answers)
     loaded = model.load()
-    if hasattr(loaded, "answer"):  # a model of a graph, or vectors that another tool has made
-        answers: SetAnswers = loaded.answer(benchmark)
+    if isinstance(loaded, TrainedModel):
+        answers = loaded.answer(benchmark)
+    elif isinstance(loaded, KeptEmbeddings):
+        answers = answer(benchmark, loaded.vectors(benchmark))
     else:
         kept = benchmark.kept.parent / "embeddings" / encoder
         vectors = embed(loaded, benchmark, name, batch_size, precision, kept)
         answers = answer(benchmark, vectors, loaded, batch_size, candidates)
     with write_atomically(file) as path, path.open("wb") as stream:
         np.savez(stream, **asdict(answers))
-    return answers
+    return score(benchmark, answers)
 
 
 def _digest(*parts: Any) -> str:
@@ -262,39 +247,27 @@ def rank(
 ) -> tuple[BoardRow, ...]:
     """The rows of models that were asked the set; of equal ones the first that was given comes first."""
     names = list(scores)
+    odmaps, recalls = ([scores[name].values[measure] for name in names] for measure in RANKED)
     by_odmap, by_recall = (
-        rankdata([-scores[name].values[measure].mean() for name in names], method="min").astype(int)
-        for measure in RANKED
+        rankdata([-values.mean() for values in column], method="min").astype(int) for column in (odmaps, recalls)
     )
-    order = np.argsort(by_odmap, kind="stable").tolist()
-    best = scores[names[order[0]]].values[RANKED[0]]
-    looks = _looks(benchmark, list(scores.values()))
-    rows = []
-    for place in order:
-        name, own = names[place], scores[names[place]]
-        lost = best - own.values[RANKED[0]]
-        bounds = interval(benchmark, lost, benchmark.queries.pictures)
-        behind = None if place == order[0] else (float(lost.mean()), bounds)
-        ranks = int(by_odmap[place]), int(by_recall[place])
-        source = _source(models[name])
-        notes = () if benchmark.invented else tuple(known_training(source, benchmark.dataset))
-        rows.append(BoardRow(name, source, own, *ranks, looks[place], behind, notes))
-    return tuple(rows)
 
+    def lead(one: int, other: int) -> Interval:
+        return interval(benchmark, odmaps[one] - odmaps[other], benchmark.queries.pictures)
 
-def _looks(benchmark: BenchmarkSet, scores: Sequence[Scores]) -> list[int]:
-    looks = [0] * len(scores)
-    for one, other in permutations(range(len(scores)), 2):
-        ahead, behind = scores[one].values, scores[other].values
-        bounds = interval(benchmark, ahead[RANKED[0]] - behind[RANKED[0]], benchmark.queries.pictures)
-        if bounds is not None and bounds[0] > 0 and ahead[RANKED[1]].mean() <= behind[RANKED[1]].mean():
+    looks = [0] * len(names)
+    for one, other in permutations(range(len(names)), 2):
+        bounds = lead(one, other)
+        if bounds is not None and bounds[0] > 0 and recalls[one].mean() <= recalls[other].mean():
             looks[one] += 1
             looks[other] -= 1
-    return looks
-
-
-def _source(model: Embedder | NamedModel) -> str:
-    if isinstance(model, NamedModel):
-        folder = Path(model.source)
-        return f"{model.family}:{folder.name if folder.is_dir() else model.source}"
-    return f"Python: {type(model).__name__}"
+    best, *others = np.argsort(by_odmap, kind="stable").tolist()
+    rows = []
+    for place in (best, *others):
+        name, model = names[place], models[names[place]]
+        source = model.label if isinstance(model, NamedModel) else f"Python: {type(model).__name__}"
+        behind = None if place == best else (float((odmaps[best] - odmaps[place]).mean()), lead(best, place))
+        ranks = int(by_odmap[place]), int(by_recall[place])
+        notes = () if benchmark.invented else tuple(known_training(source, benchmark.dataset))
+        rows.append(BoardRow(name, source, scores[name], *ranks, looks[place], behind, notes))
+    return tuple(rows)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.embedder import TOWERS
+from trivium.decorrelation.benchmark.embeddings import TOWERS
 from trivium.nets.device import halving_batches, pick_device
 
 _LOWER_CASE = 256_000  # words of Gemma's vocabulary: SigLIP 2 with it was trained on lower-case texts

@@ -8,7 +8,6 @@ and the same inputs give the same bytes.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,7 +19,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
-from trivium.core.tables import read_json, read_table
+from trivium.core.tables import in_groups, read_json, read_table
 from trivium.decorrelation.captions.grammatical_removal import remove_phrases
 from trivium.decorrelation.evaluation.tables import usual_partners
 from trivium.decorrelation.matrix import read_cells
@@ -55,11 +54,6 @@ SCHEMA = pa.schema(
 _REMOVAL = ["removal", "picture", "split", "class", "removed", "remaining", "share", "drawn"]
 _DECODED = {"info": {"features": {"image": {"_type": "Image"}}}}  # so that `datasets` shows pictures
 _ROWS = {"query": 32, "picture": 32, "caption": 1 << 14}  # of a row group
-
-
-def set_file(project: Path, dataset: str, filling: str) -> Path:
-    """The file in which the graph of a project releases a set."""
-    return project / DATA / SETS / f"{dataset}_{filling}.parquet"
 
 
 def usual_filling(parameters: Path, dataset: str) -> str:
@@ -123,7 +117,7 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
         pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer,
     ):
         for kind, rows_of_kind in rows.items():
-            while group := list(islice(rows_of_kind, _ROWS[kind])):
+            for group in in_groups(rows_of_kind, _ROWS[kind]):
                 writer.write_table(pa.Table.from_pylist([{"kind": kind, **row} for row in group], schema))
 
 

@@ -3,8 +3,9 @@
 Judgement, recall and bootstrap are those of the graph (decorrelation.md §3, §5).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -72,7 +73,7 @@ def score(benchmark: BenchmarkSet, answers: SetAnswers) -> Scores:
 
 def interval(benchmark: BenchmarkSet, values: NDArray[np.float64], pictures: NDArray[np.int64]) -> Interval:
     """The interval of the mean of values by query, drawn over pictures as in the graph's tables."""
-    return PictureBootstrap(pictures, **benchmark.head["certainty"]).interval(values) if len(values) else None
+    return PictureBootstrap(pictures, **benchmark.certainty).interval(values) if len(values) else None
 
 
 def by_chance(benchmark: BenchmarkSet) -> dict[str, float]:
@@ -135,15 +136,11 @@ def query_rows(benchmark: BenchmarkSet, scores: Mapping[str, Scores]) -> Iterato
             "id": query,
             "picture": int(benchmark.queries.pictures[row]),
             "class": benchmark.queries.class_names[row],
-            "removed": _names(benchmark.classes, benchmark.queries.removed[row]),
-            "remaining": _names(benchmark.classes, benchmark.queries.present[row]),
+            "removed": list(compress(benchmark.classes, benchmark.queries.removed[row])),
+            "remaining": list(compress(benchmark.classes, benchmark.queries.present[row])),
             "partner": benchmark.partners[row],
             "partner_remains": bool(benchmark.queries.partner_remains[row]),
             "share": float(benchmark.shares[row]),
             "tests_something": bool(tested[row]),
             "models": models,
         }
-
-
-def _names(classes: Sequence[str], flags: NDArray[np.bool_]) -> list[str]:
-    return [name for name, flag in zip(classes, flags, strict=True) if flag]

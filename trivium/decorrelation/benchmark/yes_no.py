@@ -13,10 +13,11 @@ Accuracy, precision, recall, F1 and the share of yes are those of POPE (Li et al
 import base64
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from itertools import compress
 from pathlib import Path
-from threading import Lock
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,18 +30,18 @@ from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.prompting.answer_cache import AnswerCache, key_of
 from trivium.prompting.asking import Chat, EndpointModel, ask_all
 
-KINDS = {"there": True, "painted_out": False, "partner": False, "random": False}  # whether yes is right
+KINDS = ("there", "painted_out", "partner", "random")
 _QUESTION = "Is there {article} {name} in the picture? Answer yes or no."
 _WORD = re.compile(r"\b(yes|no|not)\b", re.IGNORECASE)
-_ANSWERS = "endpoint_answers"
 
 
 @dataclass(frozen=True)
 class Question:
-    """One question: of a kind of KINDS, about a query (its row) and a class; its key is of the answer."""
+    """One question: of a kind of KINDS, about a query (its row), its picture and a class; its key is of the answer."""
 
     kind: str
     query: int
+    picture: str
     name: str
     key: str
 
@@ -67,38 +68,6 @@ class VlmScores:
         return float(self.yes[kind].mean()) if len(self.yes[kind]) else None
 
 
-class _Chats(Mapping[str, Chat]):
-    """The chats by key; a picture is read when its chat is asked for."""
-
-    def __init__(self, benchmark: BenchmarkSet, questions: Mapping[str, Question]) -> None:
-        self._benchmark, self._questions, self._lock = benchmark, questions, Lock()  # several threads ask
-        self._whole, self._painted = Images(benchmark.pictures.folder), Images(benchmark.painted.folder)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._questions)
-
-    def __len__(self) -> int:
-        return len(self._questions)
-
-    def __getitem__(self, key: str) -> Chat:
-        question = self._questions[key]
-        images = self._whole if question.kind == "there" else self._painted
-        with self._lock:
-            data = images.read(_picture(self._benchmark, question.kind, question.query))
-        kind = PICTURE_TYPES.get(data[:2], "jpeg")
-        address = f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
-        parts = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": text_of(question.name)}]
-        return [{"role": "user", "content": parts}]
-
-
-def _picture(benchmark: BenchmarkSet, kind: str, query: int) -> str:
-    """The name of the picture that a question is about."""
-    if kind != "there":
-        return benchmark.painted.names[query]
-    owner = int(benchmark.queries.pictures[query])
-    return benchmark.pictures.names[benchmark.pictures.owners.index(owner)]
-
-
 def text_of(name: str) -> str:
     """The question about a class."""
     return _QUESTION.format(article="an" if name[0].lower() in "aeiou" else "a", name=name)
@@ -112,11 +81,11 @@ def questions_of(
     The key of an answer is made of the model, its settings, the set, the picture and the class: the same question
     about a whole picture is asked once, whatever was painted out of it.
     """
-    queries = benchmark.queries
+    queries, named = benchmark.queries, benchmark.named_by_people()
     rows = list(range(len(queries.ids)))
     if most is not None and most < len(rows):
         rows = sorted(random.Random(seed).sample(rows, most))
-    named = benchmark.named_by_people()
+    wholes = benchmark.rows_of(queries.pictures)
     questions = []
     for row in rows:
         gone, partner = queries.class_names[row], benchmark.partners[row]
@@ -124,14 +93,15 @@ def questions_of(
         absent = ~(queries.present[row] | named[row])
         if partner is not None and absent[benchmark.classes.index(partner)]:
             about["partner"] = partner
-        flags = absent & ~queries.removed[row]
-        others = [name for name, flag in zip(benchmark.classes, flags, strict=True) if flag and name != partner]
+        others = [name for name in compress(benchmark.classes, absent & ~queries.removed[row]) if name != partner]
         if others:
             about["random"] = random.Random(f"{seed}:{queries.ids[row]}").choice(others)
         for kind, name in about.items():
-            parts = [benchmark.fingerprint, kind == "there", _picture(benchmark, kind, row), text_of(name)]
+            whole = kind == "there"
+            picture = benchmark.pictures.names[wholes[row]] if whole else benchmark.painted.names[row]
+            parts = [benchmark.fingerprint, whole, picture, text_of(name)]
             key = key_of(model.model, [{"role": "user", "content": parts}], model.sampling)
-            questions.append(Question(kind, row, name, key))
+            questions.append(Question(kind, row, picture, name, key))
     return questions
 
 
@@ -148,23 +118,29 @@ def ask_vlm(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = No
     kept; or no answer says yes or no.
     """
     questions = questions_of(benchmark, model, most)
-    cache = AnswerCache(benchmark.kept / _ANSWERS)
-    replies, _ = ask_all(model, _Chats(benchmark, {question.key: question for question in questions}), cache)
-    answers: dict[str, list[tuple[bool, int]]] = {kind: [] for kind in KINDS}
-    for question in questions:
-        reply = replies.get(question.key)
-        answer = read_answer(reply.content) if reply is not None else None
-        if answer is not None:
-            answers[question.kind].append((answer, int(benchmark.queries.pictures[question.query])))
-    unreadable = len(questions) - sum(map(len, answers.values()))
+    whole, painted = Images(benchmark.pictures.folder), Images(benchmark.painted.folder)
+
+    def chat(question: Question) -> Chat:
+        data = (whole if question.kind == "there" else painted).read(question.picture)
+        kind = PICTURE_TYPES.get(data[:2], "jpeg")
+        address = f"data:image/{kind};base64,{base64.b64encode(data).decode('ascii')}"
+        parts = [{"type": "image_url", "image_url": {"url": address}}, {"type": "text", "text": text_of(question.name)}]
+        return [{"role": "user", "content": parts}]
+
+    chats = {question.key: partial(chat, question) for question in questions}
+    replies, _ = ask_all(model, chats, AnswerCache(benchmark.kept / "endpoint_answers"))
+    yes, bounds = {}, {}
+    for kind in KINDS:
+        own = [question for question in questions if question.kind == kind and question.key in replies]
+        answers = [(read_answer(replies[question.key].content), question.query) for question in own]
+        readable = [(answer, query) for answer, query in answers if answer is not None]
+        yes[kind] = np.array([answer for answer, _ in readable], bool)
+        pictures = benchmark.queries.pictures[[query for _, query in readable]]
+        bounds[kind] = interval(benchmark, yes[kind].astype(float), pictures)
+    unreadable = len(questions) - sum(map(len, yes.values()))
     if unreadable == len(questions):
         example = next((reply.content for reply in replies.values()), None)
         raise BadInput("no answer says yes or no", file=model.endpoint, field=model.model, got=example)
-    yes = {kind: np.array([answer for answer, _ in pairs], bool) for kind, pairs in answers.items()}
-    bounds = {
-        kind: interval(benchmark, yes[kind].astype(float), np.array([picture for _, picture in pairs], np.int64))
-        for kind, pairs in answers.items()
-    }
     return VlmScores(yes, bounds, len(questions), unreadable, pope(yes["there"], yes["painted_out"]))
 
 

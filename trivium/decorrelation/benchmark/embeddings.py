@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import torch
@@ -26,14 +26,14 @@ from tqdm import tqdm
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.matrices import read_matrix
-from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
-from trivium.decorrelation.retrieval.encoding import Vectors, in_groups
+from trivium.core.matrices import read_matrix, read_named_rows
+from trivium.core.tables import in_groups, write_json_lines
+from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
+from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.ranking import PictureSet
 from trivium.nets.device import halving_batches, length_sorted_batches, pick_device
 from trivium.vision.decoding import read_rgb
 
-T = TypeVar("T")
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
 Precision = Literal["float32", "bfloat16", "float16"]
 
@@ -67,6 +67,15 @@ class SetVectors:
     without: Vectors
 
 
+def set_vectors(name: str, benchmark: BenchmarkSet, pictures: Vectors, painted: Vectors, texts: Vectors) -> SetVectors:
+    """The vectors of a set; `texts` are the captions and then y′. `BadInput`: pictures and texts differ in width."""
+    if len({part.shape[-1] for part in (pictures, painted, texts)}) > 1:
+        got = f"{pictures.shape[-1]} and {texts.shape[-1]}"
+        raise BadInput("pictures and texts in different spaces", file=name, got=got, expected="one width")
+    count = len(benchmark.captions.texts)
+    return SetVectors(pictures, painted, texts[:count], texts[count:])
+
+
 def embed(
     model: Embedder,
     benchmark: BenchmarkSet,
@@ -87,16 +96,26 @@ def embed(
     for method, tower in TOWERS.items():
         if not callable(getattr(model, method, None)):
             raise BadInput(f"a model without {tower}", file=name, field=method, expected="both towers of one space")
+
+    def encode_pictures(part: PictureSet, label: str) -> Vectors:
+        groups = in_groups(stream_pictures(part, label), batch_size)
+        return _encode(model.encode_images, groups, batch_size, label, sides=True)
+
+    def encode_texts(label: str) -> Vectors:
+        places = {text: place for place, text in enumerate(dict.fromkeys(sentences))}
+        different, size = list(places), 8 * batch_size
+        batches = tqdm(length_sorted_batches([len(text) for text in different], size), desc=label, mininterval=5)
+        groups = ([(row, different[row]) for row in batch] for batch in batches)
+        return _encode(model.encode_texts, groups, size, label)[[places[text] for text in sentences]]
+
+    sentences = [*benchmark.captions.texts, *benchmark.pairs.texts]
     with torch.autocast(pick_device().type, getattr(torch, precision), enabled=precision != "float32"):
-        sentences = [*benchmark.captions.texts, *benchmark.pairs.texts]
-        encode_texts = partial(_of_texts, model, sentences, name, 8 * batch_size)
-        texts = _keep(kept, (text.encode() for text in sentences), encode_texts)
+        texts = _keep(kept, map(str.encode, sentences), partial(encode_texts, f"{name}, captions"))
         pictures, painted = (
-            _keep(kept, _contents(part), partial(_of_pictures, model, part, f"{name}, {label}", batch_size))
+            _keep(kept, _contents(part), partial(encode_pictures, part, f"{name}, {label}"))
             for part, label in ((benchmark.pictures, "pictures"), (benchmark.painted, "painted pictures"))
         )
-    count = len(benchmark.captions.texts)
-    return in_one_space(name, SetVectors(pictures, painted, texts[:count], texts[count:]))
+    return set_vectors(name, benchmark, pictures, painted, texts)
 
 
 def _keep(folder: Path | None, inputs: Iterable[bytes], encode: Callable[[], Vectors]) -> Vectors:
@@ -122,15 +141,6 @@ def _contents(pictures: PictureSet) -> Iterator[bytes]:
         yield data
 
 
-def in_one_space(name: str, vectors: SetVectors) -> SetVectors:
-    """Return the vectors; `BadInput` where pictures and captions have different widths."""
-    widths = {part.shape[-1] for part in (vectors.pictures, vectors.painted, vectors.captions)}
-    if len(widths) > 1:
-        got = f"{vectors.pictures.shape[-1]} and {vectors.captions.shape[-1]}"
-        raise BadInput("pictures and texts in different spaces", file=name, got=got, expected="one width")
-    return vectors
-
-
 def unit(vectors: Any, count: int, name: str, first: int = 0, *, sides: bool = False) -> NDArray[np.float32]:
     """Scale a model's vectors (count, d), an array or a tensor, to length 1; (count, sides, d) where `sides` allows it.
 
@@ -151,17 +161,6 @@ def unit(vectors: Any, count: int, name: str, first: int = 0, *, sides: bool = F
     return normalize(values, dim=-1).cpu().numpy()
 
 
-def _of_texts(model: Embedder, texts: Sequence[str], name: str, batch_size: int) -> Vectors:
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    different = list(places)
-    batches = length_sorted_batches([len(text) for text in different], batch_size)
-    groups = ([different[row] for row in batch] for batch in tqdm(batches, desc=f"{name}, captions", mininterval=5))
-    encoded = _encoded(model.encode_texts, groups, batch_size, f"{name}, captions")
-    vectors = np.empty_like(encoded)
-    vectors[np.concatenate(batches)] = encoded
-    return vectors[[places[text] for text in texts]]
-
-
 def stream_pictures(pictures: PictureSet, description: str) -> Iterator[tuple[int, Image.Image]]:
     """Stream (row, picture) in the order of the shards, with a progress bar."""
     rows = {name: row for row, name in enumerate(pictures.names)}
@@ -170,28 +169,22 @@ def stream_pictures(pictures: PictureSet, description: str) -> Iterator[tuple[in
         yield rows[name], read_rgb(data, name, pictures.folder)
 
 
-def _of_pictures(model: Embedder, pictures: PictureSet, name: str, batch_size: int) -> Vectors:
-    order: list[int] = []
-
-    def images() -> Iterator[Image.Image]:
-        for row, image in stream_pictures(pictures, name):
-            order.append(row)
-            yield image
-
-    encoded = _encoded(model.encode_images, in_groups(images(), batch_size), batch_size, name, sides=True)
-    vectors = np.empty_like(encoded)
-    vectors[order] = encoded
-    return vectors
-
-
-def _encoded(
-    encode: Callable[[Sequence[T]], Any], groups: Iterator[list[T]], batch_size: int, name: str, *, sides: bool = False
+def _encode(
+    encode: Callable[[Sequence[Any]], Any],
+    groups: Iterable[Sequence[tuple[int, Any]]],
+    batch_size: int,
+    name: str,
+    *,
+    sides: bool = False,
 ) -> Vectors:
-    """Unit vectors of all groups, in their order."""
+    """Unit vectors of all items, in the order of the rows that stand with them."""
     parts: list[NDArray[np.float32]] = []
+    rows: list[int] = []
 
-    def checked(items: Sequence[T]) -> NDArray[np.float32]:
-        return unit(encode(items), len(items), name, sum(map(len, parts)), sides=sides)
+    def checked(items: Sequence[tuple[int, Any]]) -> NDArray[np.float32]:
+        vectors = unit(encode([item for _, item in items]), len(items), name, len(rows), sides=sides)
+        rows.extend(row for row, _ in items)
+        return vectors
 
     with torch.inference_mode():
         for group in groups:
@@ -200,4 +193,79 @@ def _encoded(
                 if vectors.shape[1:] != parts[0].shape[1:]:
                     got, expected = vectors.shape[1:], str(parts[0].shape[1:])
                     raise BadInput("embeddings of different widths", file=name, got=got, expected=expected)
-    return np.concatenate(parts)
+    encoded = np.concatenate(parts)
+    vectors = np.empty_like(encoded)
+    vectors[rows] = encoded
+    return vectors
+
+
+class KeptEmbeddings:
+    """The vectors of a folder, by their ids.
+
+    Raises:
+        BadInput: a file is missing, is no matrix of numbers, holds NaN, or has another count than the ids; an id twice.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._parts = {part: _read(folder, part) for part in ("pictures", "captions")}
+
+    def vectors(self, benchmark: BenchmarkSet) -> SetVectors:
+        """The vectors of a set's pictures and captions.
+
+        Raises:
+            BadInput: an id of the set is missing, or the set lacks an id.
+        """
+        pictures = self._rows("pictures", [*benchmark.pictures.queries, *benchmark.painted.queries])
+        whole, painted = np.split(pictures, [len(benchmark.pictures.queries)])
+        return set_vectors(str(self._folder), benchmark, whole, painted, self._rows("captions", [*_texts(benchmark)]))
+
+    def _rows(self, part: str, ids: Sequence[str]) -> Vectors:
+        places, matrix = self._parts[part]
+        file = self._folder / f"{part}.jsonl"
+        if missing := [name for name in ids if name not in places]:
+            raise BadInput(f"{len(missing)} of {len(ids)} embeddings are missing", file=file, field="id",
+                           got=f"no {missing[0]}", expected="those of --inputs")  # fmt: skip
+        if others := places.keys() - set(ids):
+            raise BadInput("embeddings of another set", file=file, field="id", got=min(others),
+                           expected="those of --inputs alone")  # fmt: skip
+        return unit(matrix[[places[name] for name in ids]], len(ids), str(file.with_suffix(".npy")))
+
+
+def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
+    names, matrix = read_named_rows(folder, part)
+    places: dict[str, int] = {}
+    for place, name in enumerate(names):
+        if places.setdefault(name, place) != place:
+            raise BadInput("id twice", file=folder / f"{part}.jsonl", row=place + 1, field="id", got=name)
+    return places, matrix
+
+
+def _texts(benchmark: BenchmarkSet) -> dict[str, str]:
+    """{id: text} of all captions, and of those without what is gone, by the query's id."""
+    without = (f"without_{benchmark.queries.ids[row]}" for row in benchmark.pairs.queries)
+    captions = dict(zip(map(str, benchmark.captions.ids.tolist()), benchmark.captions.texts, strict=True))
+    return captions | dict(zip(without, benchmark.pairs.texts, strict=True))
+
+
+def write_inputs(benchmark: BenchmarkSet, folder: Path) -> None:
+    """Write what another tool is to embed: `pictures.jsonl` (id, file), the files, and `captions.jsonl` (id, text).
+
+    Raises:
+        BadInput: the folder exists.
+    """
+    if folder.exists():
+        raise BadInput("there is something already", file=folder, expected="a new folder")
+    with write_atomically(folder) as path:
+        (path / "pictures").mkdir(parents=True)
+        lines: list[dict[str, str]] = []
+        for pictures in (benchmark.pictures, benchmark.painted):
+            ids = dict(zip(pictures.names, pictures.queries, strict=True))
+            for name, data in Images(pictures.folder).stream():
+                if name in ids:
+                    file = f"pictures/{len(lines):06d}.{PICTURE_TYPES.get(data[:2], 'image')}"
+                    (path / file).write_bytes(data)
+                    lines.append({"id": ids[name], "file": file})
+        write_json_lines(path / "pictures.jsonl", lines)
+        texts = _texts(benchmark).items()
+        write_json_lines(path / "captions.jsonl", ({"id": name, "text": text} for name, text in texts))
