@@ -17,7 +17,7 @@ CELLS = "models/decorrelation/cells"
 
 def card(project, path):
     with pack_output(project, path, "out", hub=False) as files:
-        return files["README.md"].decode()
+        return files["README.md"].read_text("utf-8")
 
 
 def test_a_card_says_what_the_model_is_from(built):
@@ -47,7 +47,7 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
         ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
         ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
     ):
-        text = card_of(replace(output, data=data, weights=weights), Prepared({}))
+        text = card_of(replace(output, data=data, weights=weights), Prepared())
         assert "invented" not in text
         assert ("stand-ins" in text) == bool(shown)
         assert shown is None or shown in text

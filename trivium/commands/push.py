@@ -18,7 +18,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 
 TOKEN = "HF_TOKEN"
-Files = Mapping[str, Path | bytes]  # {path there: a file, or bytes}
+Files = Mapping[str, Path]  # {path there: a file}
 
 
 def options(parser: ArgumentParser) -> None:
@@ -33,18 +33,7 @@ def options(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    """List, show or send."""
-    if arguments.output and arguments.folder is None and arguments.hub is None:
-        arguments.refuse("--folder or --hub is needed")
-    if not arguments.output and (arguments.send or arguments.folder or arguments.hub):
-        arguments.refuse("OUTPUT is needed")
-    if arguments.public and not arguments.hub:
-        arguments.refuse("--public is only for --hub")
-    print("\n".join(push(arguments)))
-
-
-def push(arguments: Namespace) -> list[str]:
-    """List, show or send outputs; returns the lines to print.
+    """List, show or send outputs.
 
     Raises:
         BadInput: see `pack_output` and `send`; the folder exists already, or there is no token.
@@ -53,11 +42,19 @@ def push(arguments: Namespace) -> list[str]:
     from trivium.commands.sharing_kinds import pack_output
     from trivium.nets.cards import CARD
 
-    folder, hub, kinds = arguments.folder, arguments.hub, shareable(Path())
+    folder, hub = arguments.folder, arguments.hub
+    if arguments.output and folder is None and hub is None:
+        arguments.refuse("--folder or --hub is needed")
+    if not arguments.output and (arguments.send or folder or hub):
+        arguments.refuse("OUTPUT is needed")
+    if arguments.public and not hub:
+        arguments.refuse("--public is only for --hub")
+    kinds = shareable(Path())
     if not arguments.output:
         width = max(map(len, kinds), default=0)
         lines = [f"{name:{width}}  {kind}" for name, kind in kinds.items()]
-        return lines or ["Nothing that can be shared was made yet: run `make repro` first."]
+        print("\n".join(lines) or "Nothing that can be shared was made yet: run `make repro` first.")
+        return
     path = str(PurePosixPath(arguments.output))
     if hub and not re.fullmatch(r"[\w-][\w.-]*/[\w-][\w.-]*", hub):
         raise BadInput("not a repository's name", field="--hub", got=hub, expected="OWNER/NAME")
@@ -67,14 +64,15 @@ def push(arguments: Namespace) -> list[str]:
         raise BadInput("no token", field=TOKEN, expected="one that may write, in this environment variable")
     with pack_output(Path(), path, hub or str(folder), hub=bool(hub)) as files:
         if arguments.send and hub:
-            return [f"Sent: {send(files, hub, kinds[path], public=arguments.public)}"]
-        if arguments.send:
+            print(f"Sent: {send(files, hub, kinds[path], public=arguments.public)}")
+        elif arguments.send:
             write_folder(files, folder)
-            return [f"Written: {folder}"]
-        sizes = {name: len(file) if isinstance(file, bytes) else file.stat().st_size for name, file in files.items()}
-        rows = [f"{sizes[name]:>14,}  {name}" for name in sorted(sizes)]
-        target = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
-        return [bytes(files[CARD]).decode(), *rows, f"Nothing was sent. With --send this goes to {target}."]
+            print(f"Written: {folder}")
+        else:
+            target = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
+            rows = [f"{file.stat().st_size:>14,}  {name}" for name, file in sorted(files.items())]
+            card = files[CARD].read_text("utf-8")
+            print("\n".join([card, *rows, f"Nothing was sent. With --send this goes to {target}."]))
 
 
 def write_folder(files: Files, folder: Path) -> None:
@@ -82,10 +80,7 @@ def write_folder(files: Files, folder: Path) -> None:
     with write_atomically(folder) as part:
         for name, file in files.items():
             (part / name).parent.mkdir(parents=True, exist_ok=True)
-            if isinstance(file, bytes):
-                (part / name).write_bytes(file)
-            else:
-                shutil.copyfile(file, part / name)
+            shutil.copyfile(file, part / name)
 
 
 def send(files: Files, repository: str, kind: str, *, public: bool = False) -> str:
@@ -104,9 +99,7 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
     from trivium.sources.download import HTTP_ERROR
 
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=os.environ[TOKEN])
-    operations = [
-        CommitOperationAdd(name, file if isinstance(file, bytes) else str(file)) for name, file in files.items()
-    ]
+    operations = [CommitOperationAdd(name, str(file)) for name, file in files.items()]
     try:
         api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
         if others := sorted({*api.list_repo_files(repository, repo_type=kind)} - {*files, ".gitattributes"}):

@@ -6,7 +6,7 @@ The texts for each kind of output stand in `sharing.yaml`, the page in `sharing.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json import dumps
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -22,10 +22,11 @@ from trivium.sources.brought import PROVENANCE
 from trivium.sources.plain_weights import MINILM
 
 TEXTS, KINDS = yaml.safe_load_all(Path(__file__).with_suffix(".yaml").read_text(encoding="utf-8"))
+EVALUATED = "metrics/decorrelation/evaluate.json"
 TEMPLATE = Path(__file__).with_name("sharing.md")
 SAMPLE = "sample"
 UNKNOWN = ("other", "not stated")  # licences of a user's own files, and in pins.yaml
-MEASURES = r"validation_(?:mrr|em|f1|rouge_l|r@1|text_r@1|auc|accuracy)"
+MEASURES = r"(validation_(?:mrr|em|f1|rouge_l|r@1|text_r@1|auc|accuracy))"
 
 
 class Origin(NamedTuple):
@@ -51,6 +52,7 @@ class Output:
         target: the folder, or OWNER/NAME of a repository, that it goes to.
         hub: whether the target is a repository.
         work: a temporary folder for files that have to be made.
+        files: what is shared, by relative paths; at first the output's own without its card.
         stage: the stage that made it.
         parameters: of the stage, by dotted key.
         metrics: paths of the stage's metrics.
@@ -63,6 +65,7 @@ class Output:
     target: str
     hub: bool
     work: Path
+    files: dict[str, Path]
     stage: str
     parameters: Mapping[str, Any]
     metrics: tuple[str, ...]
@@ -87,33 +90,29 @@ class Output:
             value = value[part]
         return value
 
-    def files(self, *left_out: str) -> dict[str, Path | bytes]:
-        """The output's files by their relative paths, without its card and those left out."""
-        paths = sorted(path for path in self.source.rglob("*") if path.is_file())
-        named = {str(path.relative_to(self.source)): path for path in paths}
-        return {name: path for name, path in named.items() if name not in {CARD, *left_out}}
+    def write(self, name: str, text: str) -> None:
+        """Share a text as a file."""
+        self.files[name] = self.work / name
+        self.files[name].write_text(text, "utf-8")
 
 
-@dataclass(frozen=True)
-class Prepared:
-    """The files to share, {relative path: a file, or bytes}, and what the card says besides `sharing.yaml`.
+def files_in(folder: Path) -> dict[str, Path]:
+    """All files of a folder, at any depth, by their relative paths."""
+    return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+class Prepared(NamedTuple):
+    """What the card says of an output besides `sharing.yaml`.
 
     Attributes:
         words: values of the braces in `sharing.yaml`.
         base: the weights that a model started from, where `sharing.yaml` does not say.
         variant: which of several texts of `sharing.yaml` hold.
-        notes: further paragraphs.
-        scores: {measure: value} of other stages.
-        configs: of a data set: {configuration: pattern of its files}.
     """
 
-    files: Mapping[str, Path | bytes]
-    words: Mapping[str, Any] = field(default_factory=dict)
+    words: Mapping[str, Any] = {}
     base: Origin | None = None
     variant: str = ""
-    notes: tuple[str, ...] = ()
-    scores: Mapping[str, float] = field(default_factory=dict)
-    configs: Mapping[str, str] = field(default_factory=dict)
 
 
 def read_output(project: Path, path: str, target: str, work: Path, *, hub: bool) -> Output:
@@ -135,52 +134,57 @@ def read_output(project: Path, path: str, target: str, work: Path, *, hub: bool)
             sources["control"] = SAMPLE
         if option := re.search(r"--source (\S+)", lock[name]["cmd"]):
             sources[name] = option[1]
-        for key, value in (lock[name].get("params", {}).get("params.yaml") or {}).items():
-            if world := re.fullmatch(r"world\.(\w+)", key):
-                sources[world[1]] = value
+        worlds = {key: value for key, value in _parameters(lock[name]).items() if key.startswith("world.")}
+        sources |= {key.removeprefix("world."): value for key, value in worlds.items()}
     data, weights = (
         {name: sources[key] for key, name in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
     )
     metrics = tuple(out["path"] for out in lock[stage]["outs"] if re.fullmatch(r"metrics/.*\.json", out["path"]))
-    parameters = lock[stage].get("params", {}).get("params.yaml") or {}
-    return Output(project, path, target, hub, work, stage, parameters, metrics, frozenset(inputs), data, weights)
+    files = {name: file for name, file in files_in(project / path).items() if name != CARD}
+    parameters = _parameters(lock[stage])
+    return Output(project, path, target, hub, work, files, stage, parameters, metrics, frozenset(inputs), data, weights)
 
 
-def origin_of(record: Mapping[str, Any]) -> Origin:
-    """The origin that a record of a download states."""
-    licence = record["licence"]
-    return Origin(str(record.get("from") or record.get("url") or "a source"), None if licence in UNKNOWN else licence)
+def _parameters(stage: Mapping[str, Any]) -> dict[str, Any]:
+    return stage.get("params", {}).get("params.yaml") or {}
+
+
+def origins_in(folder: Path) -> dict[str, Origin]:
+    """{name: origin} that the records of downloads in a folder state; a single one has no name."""
+    origins = {}
+    for file in (folder / PROVENANCE, folder / "sources.json"):
+        tree = read_json(file) if file.is_file() else {}
+        for name, record in ({"": tree} if "licence" in tree else tree).items():
+            if "licence" in record:
+                source = str(record.get("from") or record.get("url") or "a source")
+                origins[name] = Origin(source, None if record["licence"] in UNKNOWN else record["licence"])
+    return origins
 
 
 def base_in(folder: Path) -> Origin:
-    """The origin that `provenance.json` in the folder of a base model states."""
-    path = folder / PROVENANCE
-    if not path.is_file():
-        return Origin(f"weights of {folder.name}, brought by the user", None)
-    return origin_of(read_json(path))
+    """The origin of a base model in its folder."""
+    return next(iter(origins_in(folder).values()), Origin(f"weights of {folder.name}, brought by the user", None))
 
 
 def kvqae_base(output: Output) -> Origin:
     """What KVQAE's text models start from: the authors' checkpoint, the user's encoder, BERT or MiniLM."""
     for path in sorted(path for path in output.inputs if path.startswith("models/kvqae/published/")):
-        if records := list(read_json(output.project / path / PROVENANCE).values()):
-            return origin_of(records[0])
+        if origins := origins_in(output.project / path):
+            return next(iter(origins.values()))
     source, base = output.weights.get(TEXTS["weights"]["kvqae-base_models"], SAMPLE), "models/kvqae/base"
     if source == SAMPLE:
         return Origin(MINILM["from"], MINILM["licence"])
     if source == "hub":
-        return origin_of(read_json(output.project / base / PROVENANCE)["bert"])
+        return origins_in(output.project / base)["bert"]
     licence = licence_of(output.project / base / "text", without_card=UNKNOWN[0])
     return Origin("a text encoder that the user brought", licence)
 
 
 def data_origins(output: Output) -> list[Origin]:
-    """The origins that the records of downloads state beside the data that a data set was made from."""
+    """The origins of the data that a data set was made from."""
     origins: dict[Origin, None] = {}
     for path in sorted(path for path in output.inputs if path.startswith("data/")):
-        for file in (output.project / path / name for name in (PROVENANCE, "sources.json")):
-            records = read_json(file).values() if file.is_file() else ()
-            origins |= {origin_of(record): None for record in records if "licence" in record}
+        origins |= dict.fromkeys(origins_in(output.project / path).values())
     invented = [Origin("what the sample invents (this project's own licence)", "apache-2.0")] * bool(output.invented)
     own = [name for name, source in output.data.items() if source == "local"]  # of which nobody has a record
     return [*origins, *invented, *(Origin(f"{name}, the user's own files", None) for name in own)]
@@ -200,12 +204,11 @@ def shareable(project: Path) -> dict[str, str]:
 
 def card_of(output: Output, prepared: Prepared) -> str:
     """The text of the card; `BadInput` when the stage's metrics are not what `dvc.lock` says."""
-    variant = prepared.variant
     texts: dict[str, Any] = {
-        name: value.get(variant) if variant and isinstance(value, Mapping) else value
+        name: value.get(prepared.variant) if prepared.variant and isinstance(value, Mapping) else value
         for name, value in KINDS[pattern_of(output.path)].items()
     }
-    name = dumps(output.target)
+    name, is_data = dumps(output.target), texts["kind"] == "dataset"
     words = {
         "name": name,  # as libraries take it; `where` is the folder, for this project's own code
         "where": f'__import__("huggingface_hub").snapshot_download({name})' if output.hub else name,
@@ -213,41 +216,41 @@ def card_of(output: Output, prepared: Prepared) -> str:
         **{word: output.parameter(key) for word, key in texts.get("words", {}).items()},
         **prepared.words,
     }
-    title, base, scores = texts["title"].format(**words), prepared.base, dict(prepared.scores)
-    if base is None and texts.get("start") == "kvqae":
-        base = kvqae_base(output)
-    for path in output.metrics:
+    base, scores = prepared.base or (kvqae_base(output) if texts.get("start") == "kvqae" else None), {}
+    measured = dict.fromkeys(output.metrics, MEASURES)
+    if "scores" in texts and (output.project / EVALUATED).is_file():
+        measured[EVALUATED] = f"{output.source.name}_({texts['scores']})"
+    for path, pattern in measured.items():
         Artifacts(output.project).use(path)
-        values = read_json(output.project / path).items()
-        scores |= {name: float(value) for name, value in values if re.fullmatch(MEASURES, name)}
-    origins = data_origins(output) if texts["kind"] == "dataset" else [base] if base else []
+        matches = {re.fullmatch(pattern, name): value for name, value in read_json(output.project / path).items()}
+        scores |= {match[1]: float(value) for match, value in matches.items() if match}
+    origins = data_origins(output) if is_data else [base] if base else []
     fields: dict[str, Any] = {"language": texts.get("language"), "tags": ["trivium", *texts.get("tags", ())]}
     licences = {origin.licence for origin in origins}
     if licences and None not in licences:
         is_one = len(licences) == 1 and licences <= {*TEXTS["licences"]}
         fields |= {"license": licences.pop()} if is_one else {"license": "other", "license_name": "see-the-card"}
-    invented = ", ".join(output.invented)
+    title, invented = texts["title"].format(**words), ", ".join(output.invented)
     shown = {
         "title": title,
         "kind": texts["kind"],
         "output": output,
         "invented": f"{invented[:1].upper()}{invented[1:]} {'is' if len(output.invented) == 1 else 'are'}",
         "stand_ins": ", ".join(name for name, source in output.weights.items() if source == SAMPLE),
-        "paragraphs": [texts["about"], *filter(None, [texts.get("notes", "").format(**words)]), *prepared.notes],
+        "paragraphs": [texts["about"], *filter(None, [texts.get("notes", "").format(**words).strip()])],
         "usage": texts["usage"].format(**words).strip(),
         "base": base,
         "origins": origins,
         "scores": sorted(scores.items()),
     }
-    if texts["kind"] == "dataset":
-        configs = [
-            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
-            for name, path in prepared.configs.items()
+    if is_data:
+        fields["configs"] = [
+            {"config_name": name.removesuffix(".parquet"), "data_files": [{"split": "test", "path": name}]}
+            for name in output.files
         ]
-        of_data = DatasetCardData(pretty_name=title, task_categories=[texts["task"]], configs=configs, **fields)
-        return f"{DatasetCard.from_template(of_data, str(TEMPLATE), **shown)}\n"
-    hub_name = base.hub_name if base else None
-    of_model = ModelCardData(
-        library_name=texts["library"], pipeline_tag=texts.get("task"), base_model=hub_name, **fields
-    )
-    return f"{ModelCard.from_template(of_model, str(TEMPLATE), **shown)}\n"
+        data: Any = DatasetCardData(pretty_name=title, task_categories=[texts["task"]], **fields)
+    else:
+        fields |= {"library_name": texts["library"], "pipeline_tag": texts.get("task")}
+        data = ModelCardData(base_model=base.hub_name if base else None, **fields)
+    kind: Any = DatasetCard if is_data else ModelCard
+    return f"{kind.from_template(data, str(TEMPLATE), **shown)}\n"

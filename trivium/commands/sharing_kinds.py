@@ -7,7 +7,16 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from trivium.commands.sharing import Output, Prepared, base_in, card_of, pattern_of, read_output, shareable
+from trivium.commands.sharing import (
+    Output,
+    Prepared,
+    base_in,
+    card_of,
+    files_in,
+    pattern_of,
+    read_output,
+    shareable,
+)
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
 from trivium.core.lock import Artifacts
@@ -15,10 +24,7 @@ from trivium.core.tables import read_json
 from trivium.nets.cards import CARD
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 
-OURS = "No public library loads it; this project's does: `pip install .` in its repository."
-EVALUATED = "metrics/decorrelation/evaluate.json"
-MEASURES = ("synthetic_odmap@1", "synthetic_odmap@5", "synthetic_odmap@10", "synthetic_removed_named",
-            "image_to_text_r@1", "text_to_image_r@1")  # fmt: skip
+WEAK = "A small configuration that hardly reads: it shows that the path works, no more."
 
 
 def prepare_dpr(output: Output) -> Prepared:
@@ -38,20 +44,23 @@ def prepare_dpr(output: Output) -> Prepared:
     router = Router.for_query_document(towers["question"], towers["passage"])
     model = SentenceTransformer(modules=[router], device="cpu", similarity_fn_name="dot", trust_remote_code=False)
     model.save_pretrained(str(output.work), create_model_card=False)
-    return Prepared({str(path.relative_to(output.work)): path for path in output.work.rglob("*") if path.is_file()})
+    output.files.clear()
+    output.files.update(files_in(output.work))
+    return Prepared()
 
 
 def prepare_french_reader(output: Output) -> Prepared:
     """Take a French reader in transformers' format; an adapter of peft's names its base model on the hub."""
     settings = read_json(output.source / SETTINGS)
     base = base_in(output.project / "models/complexity/base" / settings["base"])
-    files, types = output.files(), ""
+    types = ""
     if settings["kind"] == "causal":
         if base.hub_name is None:
             problem = "an adapter of weights that are not on the hub cannot be shared"
             raise BadInput(problem, file=output.source, got=base.name, expected="a base model of the hub")
         config = read_json(output.source / "adapter_config.json") | {"base_model_name_or_path": base.hub_name}
-        files = {**output.files("base.json"), "adapter_config.json": json.dumps(config, indent=2).encode()}
+        output.files.pop("base.json", None)
+        output.write("adapter_config.json", json.dumps(config, indent=2))
     elif settings["kind"] == "extractive" and read_json(output.source / "config.json").get("type_vocab_size", 1) > 1:
         # Segments as in training: of some tokenizers, CamemBERT's among them, they are not the tokenizer's own.
         types = 'inputs["token_type_ids"] = (inside.cumsum(0) > 0).long()[None]\n'
@@ -63,9 +72,9 @@ def prepare_french_reader(output: Output) -> Prepared:
         "longest": settings["answer_tokens"],
         "types": types,
         "template": json.dumps(settings.get("template"), ensure_ascii=False),
+        "weak": WEAK * bool(settings.get("weak")),
     }
-    weak = "A small configuration that hardly reads: it shows that the path works, no more."
-    return Prepared(files, words, base, settings["kind"], notes=(weak,) if settings.get("weak") else ())
+    return Prepared(words, base, settings["kind"])
 
 
 def prepare_retrieval_model(output: Output) -> Prepared:
@@ -74,24 +83,19 @@ def prepare_retrieval_model(output: Output) -> Prepared:
     settings = output.parameter(f"decorrelation.cells.{cell}")
     base = output.parameter(f"decorrelation.train.models.{settings['model']}.base")
     words: dict[str, Any] = {"network": config["kind"].upper(), "cell": cell, "tokens": config.get("text_tokens")}
-    files, notes, variant = output.files(), [_training_note(settings, cell)], config["kind"]
+    words["training"] = _training_note(settings, cell)
+    variant = config["kind"]
     if variant == "clip":
         words["name"] = json.dumps(f"{'hf-hub' if output.hub else 'local-dir'}:{output.target}")
-        if output.hub and "tokenizer.json" in files:  # open_clip looks for it where the configuration says
+        if output.hub and "tokenizer.json" in output.files:  # open_clip looks for it where the configuration says
             clip = read_json(output.source / OPEN_CLIP)
             clip["model_cfg"]["text_cfg"]["hf_tokenizer_name"] = output.target
-            files[OPEN_CLIP] = json.dumps(clip, indent=2).encode()
+            output.write(OPEN_CLIP, json.dumps(clip, indent=2))
     elif variant == "blip":
-        files["preprocessor_config.json"] = _blip_processor(config["vision_config"]["image_size"])
-        notes.append(
-            "The graph adds the matching head's logit to the cosines of the best candidates; the code below compares "
-            "embeddings alone."
-        )
+        output.write("preprocessor_config.json", _blip_processor(config["vision_config"]["image_size"]))
     else:
         variant = "ours"
-        notes.append(OURS)
-    origin = base_in(output.project / "models/decorrelation/base" / base)
-    return Prepared(files, words, origin, variant, tuple(notes), _odmap_scores(output, cell))
+    return Prepared(words, base_in(output.project / "models/decorrelation/base" / base), variant)
 
 
 def _training_note(settings: Mapping[str, Any], cell: str) -> str:
@@ -105,7 +109,7 @@ def _training_note(settings: Mapping[str, Any], cell: str) -> str:
     )
 
 
-def _blip_processor(side: int) -> bytes:
+def _blip_processor(side: int) -> str:
     """The preprocessing of `decorrelation/models/blip.py`: both sides scaled, bicubic, CLIP's mean and deviation."""
     from PIL.Image import Resampling
     from transformers import BlipImageProcessor
@@ -115,25 +119,13 @@ def _blip_processor(side: int) -> bytes:
     mean, deviation = map(list, CLIP)
     size = {"height": side, "width": side}
     processor = BlipImageProcessor(size=size, resample=Resampling.BICUBIC, image_mean=mean, image_std=deviation)
-    return processor.to_json_string().encode()
-
-
-def _odmap_scores(output: Output, cell: str) -> dict[str, float]:
-    """The scores that `decorrelation-evaluate` gave this model, where it has run."""
-    if not (output.project / EVALUATED).is_file():
-        return {}
-    Artifacts(output.project).use(EVALUATED)
-    values = read_json(output.project / EVALUATED)
-    return {name: float(values[f"{cell}_{name}"]) for name in MEASURES if f"{cell}_{name}" in values}
+    return processor.to_json_string()
 
 
 def prepare_released_sets(output: Output) -> Prepared:
     """Take the sets of `trivium odmap` as they are, a configuration a data set."""
-    files = output.files()
-    configs = {name.removesuffix(".parquet"): name for name in files}
-    first = next(iter(configs))
-    words = {"first": json.dumps(first), "dataset": first.partition("_")[0], "target": output.target}
-    return Prepared(files, words, configs=configs)
+    first = next(iter(output.files)).removesuffix(".parquet")
+    return Prepared({"first": json.dumps(first), "dataset": first.partition("_")[0], "target": output.target})
 
 
 PREPARE: dict[str, Callable[[Output], Prepared]] = {
@@ -145,7 +137,7 @@ PREPARE: dict[str, Callable[[Output], Prepared]] = {
 
 
 @contextmanager
-def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator[dict[str, Path | bytes]]:
+def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator[dict[str, Path]]:
     """Yield the files of an output, its card among them; `target` is the folder or repository that they go to.
 
     Raises:
@@ -157,5 +149,5 @@ def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator
         raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
     with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
         output = read_output(project, path, target, Path(work), hub=hub)
-        prepared = PREPARE[pattern](output) if pattern in PREPARE else Prepared(output.files())
-        yield {CARD: card_of(output, prepared).encode(), **prepared.files}
+        output.write(CARD, card_of(output, PREPARE[pattern](output) if pattern in PREPARE else Prepared()))
+        yield output.files
