@@ -19,7 +19,6 @@ from trivium.commands.sharing import (
 )
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
-from trivium.core.lock import Artifacts
 from trivium.core.tables import read_json
 from trivium.nets.cards import CARD
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
