@@ -78,7 +78,7 @@ def find_removals(
                     boxes = [instance.box for instance in picture.objects if instance.class_name in decision.removed]
                     pixels = rasterise_boxes(boxes, picture.height, picture.width)
                 else:
-                    pixels = regions.cells[[name in decision.removed for name in regions.classes]].any(axis=0)
+                    pixels = np.logical_or.reduce(regions.cells[[name in decision.removed for name in regions.classes]])
                 tally[picture.split, name, "removals"] += 1
                 tally[picture.split, name, "drawn"] += name in drawn
                 tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
