@@ -216,7 +216,8 @@ def card_of(output: Output, prepared: Prepared) -> str:
         **{word: output.parameter(key) for word, key in texts.get("words", {}).items()},
         **prepared.words,
     }
-    base, scores = prepared.base or (kvqae_base(output) if texts.get("start") == "kvqae" else None), {}
+    base = prepared.base or (kvqae_base(output) if texts.get("start") == "kvqae" else None)
+    scores: dict[str, float] = {}
     measured = dict.fromkeys(output.metrics, MEASURES)
     if "scores" in texts and (output.project / EVALUATED).is_file():
         measured[EVALUATED] = f"{output.source.name}_({texts['scores']})"

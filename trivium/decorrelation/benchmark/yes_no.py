@@ -129,7 +129,8 @@ def ask_vlm(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = No
 
     chats = {question.key: partial(chat, question) for question in questions}
     replies, _ = ask_all(model, chats, AnswerCache(benchmark.kept / "endpoint_answers"))
-    yes, bounds = {}, {}
+    yes: dict[str, NDArray[np.bool_]] = {}
+    bounds: dict[str, Interval] = {}
     for kind in KINDS:
         own = [question for question in questions if question.kind == kind and question.key in replies]
         answers = [(read_answer(replies[question.key].content), question.query) for question in own]
