@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import numpy as np
 from pydantic import Field
 
 from trivium.core.folding import fold
@@ -31,6 +30,7 @@ from trivium.measures.ranking import evaluate
 from trivium.measures.runs import PADDING, Run
 from trivium.prompting.answer_cache import AnswerCache, key_of
 from trivium.prompting.asking import EndpointModel
+from trivium.vision.neighbours import exact_search
 
 INSTRUCTION = (
     "The first picture shows a person, a place or a thing that a question is about. "
@@ -171,8 +171,8 @@ def rank_within(
             lists[query] = dict(zip(documents[kept].tolist(), scores[kept].tolist(), strict=True))
             continue
         own = passages_of(article)
-        products = np.asarray(matrix[own], np.float32) @ np.asarray(queries[row_of["test", query]], np.float32)
-        lists[query] = dict(zip(own.tolist(), products.tolist(), strict=True))
+        (products,), (ranked,) = exact_search(queries[[row_of["test", query]]], matrix, len(own), rows=own)
+        lists[query] = dict(zip(ranked.tolist(), products.tolist(), strict=True))
     return Run.from_dict(lists, run.documents.shape[1], name)
 
 
