@@ -82,7 +82,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
                 label="Picture", sources=["upload", "clipboard"], type="filepath", height=280, elem_id="picture"
             )
             # Whoever answers decodes it, with limits and messages of its own.
-            image.preprocess = lambda payload: payload and str(payload.path)  # type: ignore[method-assign, assignment]
+            image.preprocess = lambda payload: str(payload.path) if payload else None  # type: ignore[method-assign]
             image.async_move_resource_to_block_cache = stay  # type: ignore[method-assign, assignment]
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)

@@ -157,7 +157,7 @@ def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = No
         starts = [module for module in _COMMAND.findall(command) if module in code.modules and name != OWN_STAGE]
         for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
             with suppress(BadInput):
-                filled = _REFERENCE.sub(lambda key, values=values: str(value_at(values, PARAMS, key[1])), text)
+                filled = _REFERENCE.sub(lambda key, values=values: str(value_at(values, PARAMS, key[1])), text)  # type: ignore[misc]
                 member = value_at(parameters, PARAMS, filled) if "." in filled else filled
                 members |= {family: [member]} if member in code.members(family) else {}
         if starts:
