@@ -203,7 +203,8 @@ def put(path: Path, storage: str) -> str:
     system, folder = url_to_fs(storage)
     with tempfile.TemporaryFile() as archive:
         with tarfile.open(fileobj=archive, mode="w", dereference=True) as tar:
-            tar.add(path, path.name, filter=lambda file: file.replace(mtime=0, uid=0, gid=0, uname="", gname=""))
+            nobody: dict[str, Any] = {"mtime": 0, "uid": 0, "gid": 0, "uname": "", "gname": "", "deep": False}
+            tar.add(path, path.name, filter=lambda file: file.replace(**nobody))
         archive.seek(0)
         digest = hashlib.file_digest(archive, "sha256").hexdigest()
         if not system.exists(f"{folder}/{digest}"):

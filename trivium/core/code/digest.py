@@ -149,15 +149,15 @@ def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = No
     """What each stage of a folder's `dvc.yaml` reaches, with `run.portable`; `parameters` replace its `params.yaml`."""
     if parameters is None:
         parameters = read_parameters(folder / PARAMS) if (folder / PARAMS).exists() else {}
-    stages: dict[str, dict[str, str]] = {}
-    run = parameters.get("run")
+    run, stages = parameters.get("run"), dict[str, dict[str, str]]()
     setting = {"setting run.portable": str(run.get("portable") if isinstance(run, dict) else None)}
     for name, command, values in read_stages(folder, parameters):
         members: dict[str, list[str]] = {}
         starts = [module for module in _COMMAND.findall(command) if module in code.modules and name != OWN_STAGE]
         for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
             with suppress(BadInput):
-                filled = _REFERENCE.sub(lambda key, values=values: str(value_at(values, PARAMS, key[1])), text)  # type: ignore[misc]
+                words = enumerate(_REFERENCE.split(text))  # every second one is a reference
+                filled = "".join(str(value_at(values, PARAMS, word)) if place % 2 else word for place, word in words)
                 member = value_at(parameters, PARAMS, filled) if "." in filled else filled
                 members |= {family: [member]} if member in code.members(family) else {}
         if starts:
