@@ -26,21 +26,21 @@ class DifficultySettings(Parameters):
     judge: Judge = Field(default="rouge_l", description="The score that is analysed")
     missing: Missing | None = Field(
         default=None,
-        description="Answers that are not there: they score 0, or their questions are left out; null: 0, and refused "
-        "where a model lacks more than a tenth",
+        description="Answers that are not there: they score 0, or their questions are left out; where it is not said: "
+        "0, and a model that lacks more than a tenth is refused",
     )
     risk: float = Field(
-        default=0.05, gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction"
+        default=0.05, gt=0, lt=1, description="Risk of a false alarm, of every test and of Holm's correction"
     )
-    power: float = Field(default=0.8, gt=0, lt=1, description="With which the smallest δ would be found")
+    power: float = Field(default=0.8, gt=0, lt=1, description="Power with which the smallest δ would be found")
     smallest_set: int = Field(default=8, ge=1, description="Fewest questions in either set of an analysed factor")
-    confidence: float = Field(default=0.95, gt=0, lt=1, description="Of the intervals")
+    confidence: float = Field(default=0.95, gt=0, lt=1, description="Confidence of the intervals")
     resamples: int = Field(default=2000, ge=1, description="Bootstrap samples of articles or contexts")
     margin: float = Field(
         default=0.2, gt=0, lt=1, description="Share of a loss by which a baseline's may differ and still be the same"
     )
     draws: int = Field(default=5, ge=1, description="Random spans a question, of which the baseline is the mean")
-    seed: int = Field(default=0, ge=0, description="Of the bootstrap and of the random spans")
+    seed: int = Field(default=0, ge=0, description="Seed of the bootstrap and of the random spans")
 
 
 MOST_MISSING = 0.1  # share of the questions that a model may lack unasked
