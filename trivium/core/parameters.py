@@ -141,7 +141,7 @@ def validate(
     """Check a section against its model; what stands elsewhere is named by its place, which may need the arguments.
 
     Raises:
-        BadInput: lists every unknown, missing or out-of-range key at once, and the keys that exist.
+        BadInput: lists every unknown, missing or out-of-range key at once; where one is unknown, the keys that exist.
     """
     try:
         return model.model_validate(values)
@@ -152,7 +152,8 @@ def validate(
             place = model.places.get(keys[0]) if arguments and keys else None
             name = ".".join((section, *keys) if place is None else (place.format(**arguments or {}), *keys[1:]))
             problems.append(f"{name}: {item['msg']} (got {item['input']!r})")
-        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=model.model_fields) from None
+        choices = model.model_fields if any(item["type"] == "extra_forbidden" for item in error.errors()) else None
+        raise BadInput("\n  ".join(["bad parameters", *problems]), file=path, choices=choices) from None
 
 
 def _keys(place: tuple[int | str, ...], values: Any) -> Iterator[str]:
