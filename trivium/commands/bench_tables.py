@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.tables import read_json
-from trivium.page.markdown import markdown_table
+from trivium.page.html import markdown_table
 
 RATES = ("per_second", "a_second", "median_seconds")
 MIB = "_mib"

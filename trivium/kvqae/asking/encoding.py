@@ -9,9 +9,9 @@ import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from trivium.kvqae.asking.models import LIMITS, Model
 from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture
 from trivium.vision.image_encoding import LoadedEncoder
+
+if TYPE_CHECKING:  # torch takes seconds to import
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
 Vectors = NDArray[np.float32]
 T = TypeVar("T")
@@ -195,6 +198,11 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
 
 
 def _encode_texts(model: Model, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
-    encoder = model.load("passage")
+    encoder = _passage_encoder(model)
     titles, texts = zip(*passages, strict=True)
     return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
+
+
+@lru_cache(maxsize=1)  # the model comes with each batch, and stays loaded in a process
+def _passage_encoder(model: Model) -> "TextEncoder":
+    return model.load("passage")

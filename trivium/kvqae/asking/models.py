@@ -3,8 +3,8 @@
 import hashlib
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import lru_cache, partial
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +63,7 @@ class Model:
     name: str  # in the base
     label: str  # for people
     digest: str  # of weights, settings and code; equal digests give equal vectors
-    load: Callable[..., Any]  # makes a `LoadedEncoder` of pictures; of a `Side` a `TextEncoder`
+    load: Callable[..., Any] = field(compare=False)  # makes a `LoadedEncoder` of pictures; of a `Side` a `TextEncoder`
     route: Route = "whole"  # of pictures
 
 
@@ -106,7 +106,6 @@ def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], li
     return pictures, texts
 
 
-@lru_cache(maxsize=2)
 def _load_text_encoder(name: str, folder: Path, side: Side) -> "TextEncoder":
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
     from trivium.nets.device import pick_device
