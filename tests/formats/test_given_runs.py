@@ -122,6 +122,11 @@ def test_a_fused_run_of_names_is_a_dictionary_best_first_and_may_be_measured() -
     assert evaluate({"q1": ["b"], "q2": ["c"]}, fused, ["mrr"]) == {"mrr": 1.0}
 
 
+def test_a_run_of_ours_keeps_its_order_of_equal_scores() -> None:
+    numbered = Run.from_dict({"q": {1: 0.5, 2: 0.5, 10: 0.5}})
+    assert evaluate({"q": ["1"]}, numbered, ["mrr"]) == evaluate(Qrels.from_dict({"q": {1: 1}}), numbered, ["mrr"])
+
+
 def test_documents_of_equal_fused_scores_are_ordered_by_name_last_name_first() -> None:
     fused = fuse([{"q": {"a": 2.0, "b": 1.0}}, {"q": {"b": 2.0, "a": 1.0}}], method="rrf")
     assert isinstance(fused, dict)

@@ -38,10 +38,6 @@ def run(arguments: Namespace) -> None:
     Raises:
         BadInput: see `pack_output` and `send`; the folder exists already, or there is no token.
     """
-    from trivium.commands.sharing import shareable
-    from trivium.commands.sharing_kinds import pack_output
-    from trivium.nets.cards import CARD
-
     folder, hub = arguments.folder, arguments.hub
     if arguments.output and folder is None and hub is None:
         arguments.refuse("--folder or --hub is needed")
@@ -49,6 +45,10 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("OUTPUT is needed")
     if arguments.public and not hub:
         arguments.refuse("--public is only for --hub")
+    from trivium.commands.sharing import shareable
+    from trivium.commands.sharing_kinds import pack_output
+    from trivium.nets.cards import CARD
+
     kinds = shareable(Path())
     if not arguments.output:
         width = max(map(len, kinds), default=0)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -175,7 +176,7 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
 
 
 def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str]:
-    """Read a run as {query: {document: score}}, with its name: the given one, or its own."""
+    """Read a run as {query: {document: score}}, best first, with its name; a `Run` keeps its order of equal scores."""
     if isinstance(source, str | PathLike):
         source = read_run(source)
     if isinstance(source, Run):
@@ -190,7 +191,8 @@ def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str
         if not isinstance(score, Real) or not math.isfinite(score):
             raise ValueError(f"query {query!r}: the score {score!r} of {document!r} is no finite number")
         scores[document] = float(score)
-    return lists, name
+    best_first = itemgetter(1, 0)
+    return {query: dict(sorted(ranked.items(), key=best_first, reverse=True)) for query, ranked in lists.items()}, name
 
 
 def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float]]:
@@ -202,13 +204,13 @@ def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float
 
 
 def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], name: str) -> Run:
-    """The run of {query: {document: score}}, whose documents have these numbers."""
+    """The run of {query: {document: score}}, best first, whose documents have these numbers."""
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
     for row, ranked in enumerate(lists.values()):
         documents[row, : len(ranked)] = [number[document] for document in ranked]
         scores[row, : len(ranked)] = list(ranked.values())
-    return Run.from_scores(tuple(lists), documents, scores, name=name)
+    return Run(tuple(lists), documents, scores, name)
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:

@@ -158,7 +158,7 @@ def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = No
             with suppress(BadInput):
                 words = enumerate(_REFERENCE.split(text))  # every second one is a reference
                 filled = "".join(str(value_at(values, PARAMS, word)) if place % 2 else word for place, word in words)
-                member = value_at(parameters, PARAMS, filled) if "." in filled else filled
+                member = str(value_at(parameters, PARAMS, filled)) if "." in filled else filled
                 members |= {family: [member]} if member in code.members(family) else {}
         if starts:
             stages[name] = code.parts(starts, members) | setting
