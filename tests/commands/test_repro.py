@@ -15,7 +15,7 @@ from dvc.repo import Repo
 from tests.tiny_project import commit, run, start
 from trivium.commands import repro
 from trivium.commands.healing import heal, is_refused
-from trivium.commands.lineage import CONSTRUCTION, LAST, stages_of
+from trivium.commands.pipelines import CONSTRUCTION, LAST, stages_of
 from trivium.commands.repro import kept_seconds, progress_line
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")

@@ -111,7 +111,16 @@ def test_a_file_that_is_exchanged_or_added_or_gone_is_said(root):
             made.check()
 
 
-@pytest.mark.parametrize("text", ["", "stages:", "stages: [", "stages:\n  passages:\n    outs:\n    - 3\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "stages:",
+        "stages: [",
+        "stages:\n  a:\n    cmd: a\n    outs:",
+        "stages:\n  a:\n    cmd: a\n    outs:\n    - pa",
+    ],
+)
 def test_a_lock_that_is_being_written_is_not_believed(root, text):
     (root / "dvc.lock").write_text(text)
     with pytest.raises(BadInput, match=r"dvc\.lock: it cannot be read; if DVC is writing it, try again"):

@@ -27,7 +27,7 @@ from dvc.repo import Repo
 
 from trivium.commands.compare import BASELINE, KEEP
 from trivium.commands.healing import heal
-from trivium.commands.lineage import LAST, PIPELINES, stages_of
+from trivium.commands.pipelines import LAST, PIPELINES, stages_of
 from trivium.commands.repro_worker import begin_worker, reproduce, stop
 from trivium.core.code.digest import OWN_STAGE, code_root, write_code
 from trivium.core.errors import BadInput

@@ -22,7 +22,11 @@ def read_lock(project: Path) -> dict[str, Any]:
     try:
         # libyaml, where it is there: PyYAML's own parser takes seconds.
         stages = yaml.load(file.read_bytes(), getattr(yaml, "CSafeLoader", yaml.SafeLoader))["stages"]
-        return {name: stage for name, stage in stages.items() if stage["cmd"]}
+        stages = {name: stage for name, stage in stages.items() if stage["cmd"]}
+        entries = [entry for stage in stages.values() for kind in ("deps", "outs") for entry in stage.get(kind, ())]
+        if not all(entry["path"] for entry in entries):
+            raise KeyError("path")
+        return stages
     except (OSError, yaml.YAMLError, TypeError, KeyError, AttributeError):
         raise BadInput("it cannot be read; if DVC is writing it, try again in a moment", file=file) from None
 
