@@ -61,6 +61,7 @@ CASES = [
     # what was said of who is gone
     ("A man riding a wave on a surfboard.", "person", "A wave and a surfboard."),
     ("A vase full of sunflowers on a table.", "vase", "Sunflowers on a table."),
+    ("A cat made of snow on a table.", "cat", "Snow on a table."),
     ("A dog is sitting on the top of a green truck.", "dog", "A green truck."),
     ("A cat and an umbrella with the face of a teddy bear.", "teddy bear", "A cat and an umbrella."),
     ("A dog that looks like Rex stands in a doorway.", "dog", "A doorway."),

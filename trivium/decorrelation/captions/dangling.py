@@ -182,7 +182,10 @@ def promote(clause: Clause) -> bool:
             and (segment.places or segment.first == "with" or (segment.first == "of" and segment.parent in source))
         )
         part = (
-            place + 1 in source and clause.segments[place + 1].first == "of" and segment.nouns[-1].head in WORDS.parts
+            place + 1 in source
+            and segments[place + 1].first == "of"
+            and bool(segment.nouns)
+            and segment.nouns[-1].head in WORDS.parts
         )
         if place in source or part or not (hangs or stays) or (place < source[0] and _leaned_on(clause, segment)):
             segment.alive = False
