@@ -86,7 +86,8 @@ class Machines:
         return sorted(
             path
             for path in opened - {ROOT}  # Python lists the folder that .venv's trivium.pth names, and opens none in it
-            if any(path.is_relative_to(folder) for folder in theirs)
+            if path.exists()  # torch looks for CUDA's libraries below each folder that Python searches
+            and any(path.is_relative_to(folder) for folder in theirs)
             and not any(path.is_relative_to(folder) for folder in shared)
         )
 

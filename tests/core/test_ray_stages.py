@@ -85,6 +85,7 @@ from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_pass
 from trivium.kvqae.reader.answered_rows import read_selections
 from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, search_shard, write_runs
@@ -335,8 +336,11 @@ def train_encoders(inputs: Path, context: Context, out: Path) -> object:
 
 
 def train_cross_encoder(inputs: Path, context: Context, out: Path) -> object:
+    world, base = write_kb(inputs), inputs / "cross_encoder"
+    torch.manual_seed(0)
+    save_cross_encoder(base, *load_cross_encoder(world.base, new_perceptron=True), base=world.base, data="", metrics={})
     own = CrossEncoderTrainingParameters.model_validate(CROSS_ENCODER | {"steps": 3})
-    return rerank_finetune.main(own, context, **training_inputs(write_kb(inputs)), out=out / "cross_encoder")
+    return rerank_finetune.main(own, context, **training_inputs(world) | {"base": base}, out=out / "cross_encoder")
 
 
 def train_reader(inputs: Path, context: Context, out: Path) -> object:
@@ -449,14 +453,14 @@ def test_each_stage_that_the_graph_marks_is_here():
 
 
 def written(run: Run, folder: Path, engine: Callable[[Path], Engine]) -> tuple[object, object, dict[str, str]]:
-    """What a stage returns, its curves, and the digests of what it writes, in which a card may name the inputs."""
+    """What a stage returns, its curves, and the digests of what it writes, in which a card may name its folder."""
     for name in ("inputs", "work", "out"):
         (folder / name).mkdir(parents=True)
     curves = Curves(folder / "curves")
     context = Context(tracker=Tracker(curves=curves), work=folder / "work", engine=engine(folder / "work"))
     returned = run(folder / "inputs", context, folder / "out")
     files = {file: file.read_bytes() for file in sorted((folder / "out").rglob("*")) if file.is_file()}
-    read = {file: data.replace(bytes(folder / "inputs"), b"inputs") for file, data in files.items()}
+    read = {file: data.replace(bytes(folder), b"") for file, data in files.items()}
     digests = {str(f.relative_to(folder / "out")): hashlib.sha256(data).hexdigest() for f, data in read.items()}
     return returned, curves.points(), digests
 
