@@ -56,7 +56,7 @@ def main(
     sections = reranking.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
-    rows, seeds = reading.rows_of(kvqae["read"]["rows"]), len(kvqae["read"]["seeds"])
+    rows, seeds = reading.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
     depths = reranking.depths_note(kvqae["rerankers"], reranking.rrt_re_ranks(reranked))
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {

@@ -39,7 +39,7 @@ class Served:
     def checkout(self, folder: Path) -> Project:
         """The addresses of both APIs are constants of the code."""
         made = checkout(folder, "workstation", SIZES, self.pins)
-        for file, address in (("construction", WIKIDATA), ("commons", COMMONS)):
+        for file, address in (("construction", WIKIDATA), ("wikimedia", COMMONS)):
             module = made.folder / "trivium" / "sources" / "kvqae" / f"{file}.py"
             assert address in module.read_text()
             module.write_text(module.read_text().replace(address, f"{self.wiki.url}/w/api.php"))

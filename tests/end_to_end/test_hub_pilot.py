@@ -49,7 +49,7 @@ def pilot(tmp_path_factory: pytest.TempPathFactory):
 
         made = checkout(folder / "trivium", "pilot", SIZES, pins)
         rescale(made.folder / "params.yaml", folder / "sizes.yaml")
-        constant = made.folder / "trivium" / "sources" / "kvqae" / "commons.py"
+        constant = made.folder / "trivium" / "sources" / "kvqae" / "wikimedia.py"
         constant.write_text(re.sub('COMMONS = ".*"', f'COMMONS = "{commons.api}"', constant.read_text()))
         shown = dict(Images(folder / "world" / "images" / "kb").stream())
         commons.files = {commons_file_name(name): data for name, data in shown.items()}

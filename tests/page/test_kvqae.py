@@ -15,7 +15,7 @@ from tests.page.parts import render
 from trivium.core.tables import write_json
 from trivium.page.kvqae.construction import construction_html
 from trivium.page.kvqae.findings import sentence
-from trivium.page.kvqae.reading import ROWS, reading_html
+from trivium.page.kvqae.reading import ROWS, reading_html, rows_of
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
 from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown
 from trivium.page.thorough import Thorough, read_thorough
@@ -61,6 +61,14 @@ def test_weights_stand_beside_the_best_on_validation_and_the_papers(article):
 def test_rows_of_tuned_weights_have_the_same_formulae():
     given, tuned = labels_of(IMAGE, weights()), labels_of(IMAGE, "tuned")
     assert {row: tuned[row] for row in given} == given
+
+
+def test_a_further_row_reads_as_many_passages_as_it_says_or_as_all_do():
+    rows = {"mine": {"model": "few_shot", "run": "bm25"}, "more": {"model": "zero_shot", "run": "bm25", "passages": 9}}
+    labels = rows_of({"passages": 5, "rows": rows})
+    assert list(labels) == [*ROWS, "mine", "more"]
+    assert labels["mine"] == "mine: few shot reader on bm25, top 5"
+    assert labels["more"] == "more: zero shot reader on bm25, top 9"
 
 
 def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):

@@ -36,13 +36,14 @@ SEES = {"passages": "passages", "picture": "the picture", "both": "passages and 
 SWEPT = {"few_shot_fused_chosen": "initial list", "few_shot_reranked_chosen": "re-ranked list"}
 
 
-def rows_of(settings: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
-    """{row: label}: our rows, then what else stands in `kvqae.read.rows`, with its settings as label."""
+def rows_of(settings: Mapping[str, Any]) -> dict[str, str]:
+    """{row: label}: our rows, then what else stands among the rows of `kvqae.read`, with its settings as label."""
     further = {}
-    for name, row in settings.items():
+    for name, row in settings["rows"].items():
         if name in ROWS:
             continue
-        number, reader = row["passages"], f"{row['model'].replace('_', ' ')} reader on {row['run']}"
+        number = row.get("passages", settings.get("passages"))
+        reader = f"{row['model'].replace('_', ' ')} reader on {row['run']}"
         passages = "number of passages chosen on validation" if number == "validation" else f"top {number}"
         oracle = f", {row['oracle']} oracle" if row.get("oracle", "none") != "none" else ""
         further[name] = f"{name}: {reader}, {passages}{oracle}{', weighted' if row.get('weighted') else ''}"
