@@ -14,9 +14,7 @@ from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
 from trivium.commands import repro
-from trivium.commands.healing import heal, is_refused
-from trivium.commands.pipelines import CONSTRUCTION, LAST, stages_of
-from trivium.commands.repro import kept_seconds, progress_line
+from trivium.commands.repro import CONSTRUCTION, LAST, heal, is_refused, kept_seconds, progress_line, stages_of
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 

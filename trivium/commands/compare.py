@@ -11,23 +11,22 @@ experiment `baseline`, it stands in the place of the commit, whose numbers may c
 import hashlib
 import json
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import yaml
 from dvc.repo import Repo
 
+from trivium.commands.repro import BASELINE, KEEP
 from trivium.core.lock import behind, folders_of, outputs_of, value_in
 from trivium.core.parameters import flatten
 from trivium.core.tracking import git
 from trivium.page.headline import NUMBERS
 
 PARAMETERS, LOCK, METRICS = "params.yaml", "dvc.lock", "metrics"
-BASELINE = "baseline"
-KEEP = f"`dvc exp save -n {BASELINE}`"
 WIDTHS = (60, 20)  # at most, of a row's name and of a value
 Column = Mapping[str, Any]  # dotted key or name of a number to its value
 Hashes = Mapping[str, str]  # path of an output to its md5
@@ -48,8 +47,14 @@ class State:
     numbers: Mapping[str, float]
 
 
-def read_state(read: Callable[[str], str]) -> State:
-    """Read a state by the text of its files, which is empty where there is none."""
+def read_state(revision: str) -> State:
+    """Read the state of a commit, or of the folder where none is named; a file that is not there counts as empty."""
+
+    def read(file: str) -> str:
+        if revision:
+            return git("show", f"{revision}:{file}")
+        return Path(file).read_text("utf-8") if Path(file).exists() else ""
+
     stages = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("stages", {})
     numbers: dict[str, float] = {}
     for file, keys in NUMBERS.items():
@@ -89,12 +94,9 @@ def outdated_stages(state: State, first: State, objects: Path) -> Iterator[str]:
         used = stage.get("params", {}).get(PARAMETERS, {})
         read, then = ({dep["path"]: dep.get("md5") for dep in of.get("deps", ())}
                       for of in (stage, first.stages.get(name, {})))  # fmt: skip
-        if (
-            any(value_in(state.parameters, key) != value for key, value in used.items())
-            or any(made.get(path, md5) != md5 for path, md5 in read.items())
-            or any(
-                _is_other(path, md5, then[path], made, before, objects) for path, md5 in read.items() if path in then
-            )
+        if any(value_in(state.parameters, key) != value for key, value in used.items()) or any(
+            made.get(path, md5) != md5 or (path in then and _is_other(path, md5, then[path], made, before, objects))
+            for path, md5 in read.items()
         ):
             yield name
 
@@ -160,13 +162,6 @@ def _fit(text: str, width: int) -> str:
     return text.ljust(width) if len(text) <= width else f"…{text[1 - width :]}"
 
 
-def show(revision: str, file: str) -> str:
-    """The text of a file of a commit, or of the folder where none is named; empty where there is none."""
-    if revision:
-        return git("show", f"{revision}:{file}")
-    return Path(file).read_text("utf-8") if Path(file).exists() else ""
-
-
 def run(_: Namespace) -> None:
     """Print the comparison."""
     with Repo() as repo:
@@ -174,7 +169,7 @@ def run(_: Namespace) -> None:
         objects = Path(repo.cache.local.path)
     first = BASELINE if BASELINE in experiments else "HEAD"
     revisions = {"workspace": "", first: experiments.pop(first, "HEAD"), **experiments}
-    states = {name: read_state(partial(show, revision)) for name, revision in revisions.items()}
+    states = {name: read_state(revision) for name, revision in revisions.items()}
     lines = table({name: column(state, states[first], objects) for name, state in states.items()})
     if any(" *" in line for line in lines):
         lines.append("*: not made anew; `dvc exp run` without a target makes all numbers anew")

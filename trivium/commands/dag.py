@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
-from trivium.commands.pipelines import CONSTRUCTION, PIPELINES
+from trivium.commands.repro import CONSTRUCTION, PIPELINES
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import OWN_STAGE
 

@@ -1,13 +1,16 @@
 """`trivium repro [PIPELINE]`, `make repro`: run the graph with DVC, several stages at a time where there is no GPU.
 
-Each process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks
-keep them apart. A stage that fails stops only what needs it. The construction of real questions, which asks Wikimedia
-for hours, runs only when it is asked for by name.
+What a killed DVC left broken is first restored or removed, and said; its run cache has the rest. Each process opens
+DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks keep them apart. A
+stage that fails stops only what needs it. The construction of real questions, which asks Wikimedia for hours, runs only
+when it is asked for by name.
 """
 
+import json
 import math
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -16,26 +19,130 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Collection, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 import networkx as nx
 import psutil
 import yaml
+from dvc.dvcfile import Lockfile
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
+from dvc.rwlock import SCHEMA, Invalid
 
-from trivium.commands.compare import BASELINE, KEEP
-from trivium.commands.healing import heal
-from trivium.commands.pipelines import LAST, PIPELINES, stages_of
-from trivium.commands.repro_worker import begin_worker, reproduce, stop
 from trivium.core.code.digest import OWN_STAGE, code_root, write_code
+from trivium.core.engine import end_with_parent
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git
 
+PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
+CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
+PLAIN = re.compile("complexity-plain@").match  # where a scale asks for it, this alone is the pipeline
+LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
+BASELINE = "baseline"  # the experiment that keeps this machine's numbers
+KEEP = f"`dvc exp save -n {BASELINE}`"
 MEMORY = 4  # GiB for each process beyond the second
 KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two at a time on two cores
+
+repo: Repo  # of a process that reproduces stages
+
+
+def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
+    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
+    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
+    apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
+    if pipeline == "construction":
+        own = {CONSTRUCTION} & set(graph)
+    elif pipeline == "complexity" and any(map(PLAIN, graph)):  # the questions have no frames: the rest cannot run
+        own = {stage for stage in graph if PLAIN(stage)}
+    elif pipeline or not is_invented:
+        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - apart - LAST
+    else:
+        own = set(graph) - LAST
+    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
+
+
+def heal(project: Repo) -> None:
+    """Remove a broken or left `rwlock` and empty folders of the run cache; restore a `dvc.lock` that DVC refuses."""
+    lock, rwlock = Path("dvc.lock"), Path(str(project.tmp_dir)) / "rwlock"
+    try:
+        text = rwlock.read_text() if rwlock.exists() else "{}"
+        SCHEMA(json.loads(text))
+    except (ValueError, Invalid):
+        rwlock.unlink()
+        print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
+    else:
+        pids = re.findall(r'"pid": (\d+)', text)
+        if pids and not any(map(is_running, map(int, pids))):
+            rwlock.unlink()
+    for folder in Path(project.stage_cache.cache_dir).glob("*/*"):
+        with suppress(OSError):  # not empty
+            folder.rmdir()
+    if is_refused(project) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
+        git("checkout", "-q", "--", lock.name)
+        is_back = not is_refused(project)
+        print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
+        if not is_back:
+            lock.unlink()
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process runs; a zombie, which DVC takes for alive, does not."""
+    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+
+
+def is_refused(project: Repo) -> bool:
+    """Whether DVC cannot read its lock file, or finds it invalid."""
+    try:
+        Lockfile(project, "dvc.lock").load()
+    except DvcException:
+        return True
+    return False
+
+
+def begin_worker() -> None:
+    """Open the project; the process ends with its stage when its parent does."""
+    global repo
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
+    end_with_parent(stop)
+    repo = Repo(_wait_for_lock=True)
+    repo.scm_context.quiet = True
+
+
+def reproduce(stage: str, cores: int) -> str:
+    """Reproduce one stage; returns why it failed, the last line that it printed, or an empty text."""
+    os.environ["STAGE_WORKERS"] = str(cores)
+    log, error, outputs = Path(".work") / f"{stage}.log", "", [(os.dup(output), output) for output in (1, 2)]
+    with subprocess.Popen(["tee", log], stdin=subprocess.PIPE) as copying:
+        assert copying.stdin is not None
+        for _, output in outputs:
+            os.dup2(copying.stdin.fileno(), output)
+        try:
+            repo.reproduce(stage, single_item=True)
+        except Exception as failure:  # as DVC does
+            error = str(failure.__cause__ or failure)
+            print(f"stage '{stage}' failed: {error}", flush=True)
+        finally:
+            for kept, output in outputs:
+                os.dup2(kept, output)
+                os.close(kept)
+    lines = [line.strip() for line in log.read_text("utf-8", "replace").splitlines()] if error else []
+    log.unlink()
+    own = [line for line in lines if line and not line.startswith((">", "Running stage '", "stage '", "failed to"))]
+    return own[-1] if own else error
+
+
+def stop() -> None:
+    """End all child processes, at any depth."""
+    children = psutil.Process().children(recursive=True)
+    for child in children:
+        with suppress(psutil.NoSuchProcess):
+            child.terminate()
+    for child in psutil.wait_procs(children, timeout=3)[1]:
+        with suppress(psutil.NoSuchProcess):
+            child.kill()
 
 
 def kept_seconds(stages: Collection[str]) -> dict[str, float]:
