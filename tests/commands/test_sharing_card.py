@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
-from trivium.commands.sharing import Prepared, card_of, read_output
+from trivium.commands.sharing import card_of, read_output
 from trivium.commands.sharing_kinds import pack_output
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
@@ -47,7 +47,7 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
         ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
         ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
     ):
-        text = card_of(replace(output, data=data, weights=weights), Prepared())
+        text = card_of(replace(output, data=data, weights=weights))
         assert "invented" not in text
         assert ("stand-ins" in text) == bool(shown)
         assert shown is None or shown in text

@@ -6,7 +6,7 @@ The texts for each kind of output stand in `sharing.yaml`, the page in `sharing.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -42,7 +42,7 @@ class Origin(NamedTuple):
         return match[0] if match and (match[0] == self.name or self.name == MINILM["from"]) else None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Output:
     """An output to share, with what `dvc.lock` says of its stage and of all stages before it.
 
@@ -58,6 +58,9 @@ class Output:
         metrics: paths of the stage's metrics.
         inputs: paths that the stage and all before it read.
         data, weights: {name in `sharing.yaml`: sample, hub or local}.
+        words: values of the braces in `sharing.yaml`.
+        base: the weights that a model started from, where `sharing.yaml` does not say.
+        variant: which of several texts of `sharing.yaml` hold.
     """
 
     project: Path
@@ -72,6 +75,9 @@ class Output:
     inputs: frozenset[str]
     data: Mapping[str, str]
     weights: Mapping[str, str]
+    words: dict[str, Any] = field(default_factory=dict)
+    base: Origin | None = None
+    variant: str = ""
 
     @property
     def source(self) -> Path:
@@ -99,20 +105,6 @@ class Output:
 def files_in(folder: Path) -> dict[str, Path]:
     """All files of a folder, at any depth, by their relative paths."""
     return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-class Prepared(NamedTuple):
-    """What the card says of an output besides `sharing.yaml`.
-
-    Attributes:
-        words: values of the braces in `sharing.yaml`.
-        base: the weights that a model started from, where `sharing.yaml` does not say.
-        variant: which of several texts of `sharing.yaml` hold.
-    """
-
-    words: Mapping[str, Any] = {}
-    base: Origin | None = None
-    variant: str = ""
 
 
 def read_output(project: Path, path: str, target: str, work: Path, *, hub: bool) -> Output:
@@ -202,10 +194,10 @@ def shareable(project: Path) -> dict[str, str]:
     return {path: KINDS[one]["kind"] for path, one in patterns.items() if one and (project / path).exists()}
 
 
-def card_of(output: Output, prepared: Prepared) -> str:
+def card_of(output: Output) -> str:
     """The text of the card; `BadInput` when the stage's metrics are not what `dvc.lock` says."""
     texts: dict[str, Any] = {
-        name: value.get(prepared.variant) if prepared.variant and isinstance(value, Mapping) else value
+        name: value.get(output.variant) if output.variant and isinstance(value, Mapping) else value
         for name, value in KINDS[pattern_of(output.path)].items()
     }
     name, is_data = dumps(output.target), texts["kind"] == "dataset"
@@ -214,9 +206,9 @@ def card_of(output: Output, prepared: Prepared) -> str:
         "where": f'__import__("huggingface_hub").snapshot_download({name})' if output.hub else name,
         "shot": ", ".join(output.path.split("/")[3:]).replace("_", "-"),
         **{word: output.parameter(key) for word, key in texts.get("words", {}).items()},
-        **prepared.words,
+        **output.words,
     }
-    base = prepared.base or (kvqae_base(output) if texts.get("start") == "kvqae" else None)
+    base = output.base or (kvqae_base(output) if texts.get("start") == "kvqae" else None)
     scores: dict[str, float] = {}
     measured = dict.fromkeys(output.metrics, MEASURES)
     if "scores" in texts and (output.project / EVALUATED).is_file():

@@ -4,19 +4,10 @@ import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any
 
-from trivium.commands.sharing import (
-    Output,
-    Prepared,
-    base_in,
-    card_of,
-    files_in,
-    pattern_of,
-    read_output,
-    shareable,
-)
+from trivium.commands.sharing import Output, base_in, card_of, files_in, pattern_of, read_output, shareable
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
@@ -26,7 +17,7 @@ from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 WEAK = "A small configuration that hardly reads: it shows that the path works, no more."
 
 
-def prepare_dpr(output: Output) -> Prepared:
+def prepare_dpr(output: Output) -> None:
     """Join DPR's two encoders in one model of sentence-transformers, one route for questions, one for passages."""
     from sentence_transformers import SentenceTransformer
     from sentence_transformers.sentence_transformer.modules import Pooling, Router, Transformer
@@ -43,12 +34,10 @@ def prepare_dpr(output: Output) -> Prepared:
     router = Router.for_query_document(towers["question"], towers["passage"])
     model = SentenceTransformer(modules=[router], device="cpu", similarity_fn_name="dot", trust_remote_code=False)
     model.save_pretrained(str(output.work), create_model_card=False)
-    output.files.clear()
-    output.files.update(files_in(output.work))
-    return Prepared()
+    output.files = files_in(output.work)
 
 
-def prepare_french_reader(output: Output) -> Prepared:
+def prepare_french_reader(output: Output) -> None:
     """Take a French reader in transformers' format; an adapter of peft's names its base model on the hub."""
     settings = read_json(output.source / SETTINGS)
     base = base_in(output.project / "models/complexity/base" / settings["base"])
@@ -63,7 +52,8 @@ def prepare_french_reader(output: Output) -> Prepared:
     elif settings["kind"] == "extractive" and read_json(output.source / "config.json").get("type_vocab_size", 1) > 1:
         # Segments as in training: of some tokenizers, CamemBERT's among them, they are not the tokenizer's own.
         types = 'inputs["token_type_ids"] = (inside.cumsum(0) > 0).long()[None]\n'
-    words = {
+    output.base, output.variant = base, settings["kind"]
+    output.words = {
         "label": settings["label"],
         "seed": output.source.name,
         "base": json.dumps(base.hub_name),
@@ -73,28 +63,25 @@ def prepare_french_reader(output: Output) -> Prepared:
         "template": json.dumps(settings.get("template"), ensure_ascii=False),
         "weak": WEAK * bool(settings.get("weak")),
     }
-    return Prepared(words, base, settings["kind"])
 
 
-def prepare_retrieval_model(output: Output) -> Prepared:
+def prepare_retrieval_model(output: Output) -> None:
     """Take a cell of decorrelation: CLIP in open_clip's format, BLIP in transformers', VSE++ in this project's."""
     cell, config = output.source.name, read_json(output.source / "config.json")
     settings = output.parameter(f"decorrelation.cells.{cell}")
     base = output.parameter(f"decorrelation.train.models.{settings['model']}.base")
-    words: dict[str, Any] = {"network": config["kind"].upper(), "cell": cell, "tokens": config.get("text_tokens")}
-    words["training"] = _training_note(settings, cell)
-    variant = config["kind"]
-    if variant == "clip":
-        words["name"] = json.dumps(f"{'hf-hub' if output.hub else 'local-dir'}:{output.target}")
+    output.base = base_in(output.project / "models/decorrelation/base" / base)
+    output.variant = config["kind"] if config["kind"] in ("clip", "blip") else "ours"
+    output.words = {"network": config["kind"].upper(), "cell": cell, "tokens": config.get("text_tokens")}
+    output.words["training"] = _training_note(settings, cell)
+    if output.variant == "clip":
+        output.words["name"] = json.dumps(f"{'hf-hub' if output.hub else 'local-dir'}:{output.target}")
         if output.hub and "tokenizer.json" in output.files:  # open_clip looks for it where the configuration says
             clip = read_json(output.source / OPEN_CLIP)
             clip["model_cfg"]["text_cfg"]["hf_tokenizer_name"] = output.target
             output.write(OPEN_CLIP, json.dumps(clip, indent=2))
-    elif variant == "blip":
+    elif output.variant == "blip":
         output.write("preprocessor_config.json", _blip_processor(config["vision_config"]["image_size"]))
-    else:
-        variant = "ours"
-    return Prepared(words, base_in(output.project / "models/decorrelation/base" / base), variant)
 
 
 def _training_note(settings: Mapping[str, Any], cell: str) -> str:
@@ -121,13 +108,13 @@ def _blip_processor(side: int) -> str:
     return processor.to_json_string()
 
 
-def prepare_released_sets(output: Output) -> Prepared:
+def prepare_released_sets(output: Output) -> None:
     """Take the sets of `trivium odmap` as they are, a configuration a data set."""
     first = next(iter(output.files)).removesuffix(".parquet")
-    return Prepared({"first": json.dumps(first), "dataset": first.partition("_")[0], "target": output.target})
+    output.words = {"first": json.dumps(first), "dataset": first.partition("_")[0], "target": output.target}
 
 
-PREPARE: dict[str, Callable[[Output], Prepared]] = {
+PREPARE: dict[str, Callable[[Output], None]] = {
     "models/kvqae/dpr/*": prepare_dpr,
     "models/complexity/readers/*/seed-*": prepare_french_reader,
     "models/decorrelation/cells/*": prepare_retrieval_model,
@@ -142,11 +129,12 @@ def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator
     Raises:
         BadInput: no such output, one that cannot be shared, or one that is not what `dvc.lock` says.
     """
-    path = str(PurePosixPath(path))
     pattern = pattern_of(path)
     if pattern is None:
         raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
     with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
         output = read_output(project, path, target, Path(work), hub=hub)
-        output.write(CARD, card_of(output, PREPARE[pattern](output) if pattern in PREPARE else Prepared()))
+        if pattern in PREPARE:
+            PREPARE[pattern](output)
+        output.write(CARD, card_of(output))
         yield output.files
