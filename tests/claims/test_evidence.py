@@ -5,7 +5,7 @@ import pytest
 from tests.claims.invented import evidence, keep
 from trivium.claims import evidence as module
 from trivium.claims.evidence import CONTRASTS, gather, kept, stacked
-from trivium.claims.registry import Claim, Cost, Reads, Rows
+from trivium.claims.registry import Claim, Reading, Rows
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.facts import FACTORS, SCORES
@@ -72,7 +72,7 @@ def test_what_cannot_be_compared_is_refused(folder, monkeypatch, changed, said):
 
 
 def test_what_a_factor_costs_by_fact_and_what_a_reader_gains(folder, monkeypatch):
-    parts = {"cost": Cost("r", "f2"), "gain": Reads("r")}
+    parts = {"cost": Reading("r", "f2"), "gain": Reading("r")}
     given(monkeypatch, Claim("toy", "It costs.", "ROUGE-L", "costs", parts))
     empty = dict.fromkeys(FACTORS) | {"id": "", "corpus": "a", "reader": "r", "seed": 1, "answer": ""}
     told = [

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Cost, Reads, Rows
+from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Reading, Rows
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.facts import sides
@@ -37,8 +37,6 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
         for part, source in claim.parts.items():
             if isinstance(source, Rows):
                 items, *values = _of_rows(folder, source, training)
-            elif isinstance(source, Cost):
-                items, *values = _of_factor(folder, source, training)
             else:
                 items, *values = _of_reader(folder, source, training)
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
@@ -69,24 +67,17 @@ def _sums(file: Path, source: Rows, training: int, side: Mapping[str, str]) -> l
     return [names, np.bincount(member, weights=values), np.bincount(member).astype(np.float64)]
 
 
-def _of_factor(folder: Path, source: Cost, training: int) -> list[NDArray]:
-    """Facts, and their scores without the factor and with it."""
-    facts, without, present = sides(_contrasts(folder, source.reader, training), source.factor)
-    ones = np.ones(len(facts))
-    return [np.array(facts), without, ones, present, ones]
-
-
-def _of_reader(folder: Path, source: Reads, training: int) -> list[NDArray]:
-    """Facts, and of all of their versions the sums of scores: the reader's, and the best sentence's."""
-    table = _contrasts(folder, source.reader, training)
+def _of_reader(folder: Path, source: Reading, training: int) -> list[NDArray]:
+    """Facts; with a factor their scores without it and with it, else the sums over their versions of both scores."""
+    table = read_table(folder / CONTRASTS.format(reader=source.reader, training=training))
+    if source.factor is not None:
+        facts, without, present = sides(table, source.factor)
+        ones = np.ones(len(facts))
+        return [np.array(facts), without, ones, present, ones]
     names, member = np.unique(np.array(table["fact"].to_pylist()), return_inverse=True)
     counts = np.bincount(member).astype(np.float64)
     ours, theirs = (np.bincount(member, weights=table[column].to_numpy()) for column in ("score", "baseline"))
     return [names, ours, counts, theirs, counts]
-
-
-def _contrasts(folder: Path, reader: str, training: int) -> pa.Table:
-    return read_table(folder / CONTRASTS.format(reader=reader, training=training))
 
 
 def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:

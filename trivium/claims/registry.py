@@ -27,18 +27,14 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Cost:
-    """A reader's scores of facts without a factor (`better`), and of the same facts with it (`other`)."""
+class Reading:
+    """A reader's scores of facts without a factor (`better`), and of the same facts with it (`other`).
+
+    Where no factor is named: its scores, and those of the sentence that shares most words with the question.
+    """
 
     reader: str
-    factor: str
-
-
-@dataclass(frozen=True)
-class Reads:
-    """What a reader scores more than the sentence that shares most words with the question, on the same facts."""
-
-    reader: str
+    factor: str | None = None
 
 
 @dataclass(frozen=True)
@@ -49,7 +45,7 @@ class Claim:
     sentence: str
     measure: str
     expected: Expected  # of the difference
-    parts: Mapping[str, Rows | Cost | Reads]  # comparisons by name that all must show it; most claims have one
+    parts: Mapping[str, Rows | Reading]  # comparisons by name that all must show it; most claims have one
     margin: float = 0.05  # in the measure's unit, up to which a difference is none
 
 
@@ -130,8 +126,8 @@ CLAIMS: Mapping[str, tuple[Claim, ...]] = {
     ),
     "complexity": (
         *(Claim(f"{factor}_costs", f"It costs every reader that {meaning} ({factor}).", "δ of ROUGE-L", "costs",
-                {reader: Cost(reader, factor) for reader in READERS}, 0.02) for factor, meaning in _COSTS.items()),
+                {reader: Reading(reader, factor) for reader in READERS}, 0.02) for factor, meaning in _COSTS.items()),
         Claim("readers_read", "Every reader beats the sentence that shares most words with the question.", "ROUGE-L",
-              "more", {reader: Reads(reader) for reader in READERS}),
+              "more", {reader: Reading(reader) for reader in READERS}),
     ),
 }  # fmt: skip
