@@ -6,7 +6,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
-from trivium.bridges.visual_difficulty import kvqae_factors, most_read, read_scores
+from trivium.bridges.visual_difficulty import kvqae_factors, read_scores
 from trivium.complexity.effects.effect_rows import COLUMNS, effect_metrics, effect_rows, shares
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
@@ -48,7 +48,7 @@ def main(
     """Measure the reader's loss by factor, one CSV line for each."""
     queries = read_questions(questions)
     ids = [question.id for question in queries]
-    depth = most_read(answers)
+    depth = max(map(len, read_table(answers, ["passages"])["passages"].to_pylist()))  # fewer in a small world
     read = first(read_run_over(run, ids), depth)
     judged = read_qrels(qrels)
     firsts = read.documents[:, 0]

@@ -17,8 +17,7 @@ PLANNED = cache(plan_files)
 
 @pytest.fixture
 def findings(monkeypatch):
-    for name in ("_first_line", "_answer"):
-        monkeypatch.setattr(doctor, name, lambda *command: f"{command[0]} 1.0")
+    monkeypatch.setattr(doctor, "_first_line", lambda *command: f"{command[0]} 1.0")
     monkeypatch.setattr(plan, "plan_files", PLANNED)
 
     def look(root=ROOT, scale="pilot"):
@@ -85,7 +84,7 @@ def test_a_driver_is_compared_with_the_cuda_of_torch(driver, state, findings, mo
     find = doctor.importlib.util.find_spec
     torch = namedtuple("Spec", "origin")(str(tmp_path / "__init__.py"))
     monkeypatch.setattr(doctor.importlib.util, "find_spec", lambda name: torch if name == "torch" else find(name))
-    monkeypatch.setattr(doctor, "_answer", lambda *_: f"NVIDIA H100, 80 GiB, {driver}")
+    monkeypatch.setattr(doctor, "_first_line", lambda *_: f"NVIDIA H100, 80 GiB, {driver}")
     found = findings()
     assert found["GPU"].state == "has"
     assert found["CUDA in torch"].state == state

@@ -135,7 +135,7 @@ def own_ranks(
     entities: Sequence[str],
     owners: Sequence[str],
     depth: int,
-) -> NDArray[np.float64]:  # fmt: skip
+) -> NDArray[np.float64]:
     """Rank of each question's own entity by cosine, infinite beyond `depth` or where it is not searched.
 
     An entity with several images counts by its best; ties go to the lower row.
@@ -170,11 +170,7 @@ def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: Entitie
         values: {row: {measure: (entities asked,)}}.
         parameters: of test and bootstrap.
     """
-    keys: dict[str, Any] = {
-        "confidence": parameters.confidence,
-        "resamples": parameters.resamples,
-        "seed": parameters.seed,
-    }
+    keys = parameters.model_dump(include={"confidence", "resamples", "seed"})
     rows: dict[str, Any] = {
         row: {
             name: {"value": float(column.mean()), "interval": list(bootstrap_interval(column, **keys))}

@@ -68,8 +68,3 @@ def read_scores(path: Path, ids: Sequence[str]) -> NDArray[np.float64]:
     for identifier, seed, value in zip(*columns.values(), strict=True):
         by_seed.setdefault(seed, {})[identifier] = value
     return np.mean([[values[identifier] for identifier in ids] for values in by_seed.values()], axis=0)
-
-
-def most_read(path: Path) -> int:
-    """The most passages that the reader read for a question: its row's number of passages, or less in a small world."""
-    return max(map(len, read_table(path, ["passages"])["passages"].to_pylist()))

@@ -29,6 +29,7 @@ from trivium.vision.local_descriptors.delg_files import (
 
 LISTS = Path("data/kvqae/compared_images")
 ASKED = "asked"
+AFTER = "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be true)."
 CONFIGURATION = "r50delg_gldv2clean_config.pbtxt"  # beside the tool; of the weights that the authors' RRT reads
 
 
@@ -78,6 +79,3 @@ def run(_: Namespace) -> None:
     for side in SIDES:
         print(ask_for(Path.cwd(), side))
     print(f"The tool is in delf/python/delg of github.com/tensorflow/models/tree/master/research/delf. {AFTER}")
-
-
-AFTER = "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be true)."

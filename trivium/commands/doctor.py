@@ -211,7 +211,7 @@ def _inpainting() -> Iterator[Finding]:
     if uv is None:
         yield Finding("uv", "needs", "not found", "in-painting's own environment needs it; `make setup` brings it")
         return
-    yield Finding("uv", "has", _first_line(str(uv), "--version"))
+    yield Finding("uv", "has", _first_line(str(uv), "--version") or "")
     check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
     is_made = subprocess.run(check, capture_output=True, check=False).returncode == 0
     meaning = "`make setup` makes it, or else the first stage that in-paints"
@@ -220,9 +220,8 @@ def _inpainting() -> Iterator[Finding]:
 
 def _gpu() -> tuple[Finding, str]:
     """Look for a GPU by `nvidia-smi`; returns also the driver's version, empty where there is none."""
-    try:
-        listed = _answer("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
-    except subprocess.TimeoutExpired:
+    listed = _first_line("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
+    if listed is None:
         result = f"nvidia-smi gave no answer in {PATIENCE} s"
         return Finding("GPU", "lacks", result, "the driver or the GPU may hang"), ""
     if not listed:
@@ -253,18 +252,12 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
     return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)
 
 
-def _first_line(*command: str) -> str:
-    """The first line that a program prints; empty when it is missing, fails or does not answer."""
-    try:
-        return _answer(*command)
-    except subprocess.TimeoutExpired:
-        return ""
-
-
-def _answer(*command: str) -> str:
-    """As `_first_line`; raises `subprocess.TimeoutExpired` when the program does not answer."""
+def _first_line(*command: str) -> str | None:
+    """The first line that a program prints; empty when it is missing or fails, None when it does not answer."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
+    except subprocess.TimeoutExpired:
+        return None
     except (OSError, subprocess.CalledProcessError):
         return ""
     return next(iter(done.stdout.splitlines()), "").strip()

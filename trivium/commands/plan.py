@@ -23,6 +23,7 @@ import yaml
 
 from trivium.commands.scale import merge, scale_file
 from trivium.core.errors import BadInput
+from trivium.core.lock import value_in
 from trivium.core.parameters import read_parameters
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
@@ -123,10 +124,7 @@ class Quantities:
 
     def parameter(self, key: str) -> Any:
         """The value at a dotted key of the parameters; None where there is none."""
-        node: Any = self.parameters
-        for part in key.split("."):
-            node = node.get(part) if isinstance(node, Mapping) else None
-        return node
+        return value_in(self.parameters, key)
 
     def value(self, text: Any, cells: int = 1) -> float:
         """The value of a sum of products, of a stage with so many cells.
@@ -164,10 +162,9 @@ class Quantities:
         models, trained = (self.parameter(f"complexity.{key}") for key in ("base_models.models", "finetune.run"))
         sources = Pins().sources
         is_linear = self.parameter("complexity.frame_parser.kind") == "linear"
-        return {
+        return ({"parser": 1e5} if is_linear else {}) | {
             "fetched_readers_gb": sum(sources[name].bytes for name in models if name in sources) / 1e9,
             "fetched_reader": fmean(float(ESTIMATES["readers"][name]) for name in trained),
-            **({"parser": 1e5} if is_linear else {}),
         }
 
     def _decorrelation(self) -> dict[str, float]:
