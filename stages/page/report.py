@@ -6,8 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from trivium.claims.evidence import kept
-from trivium.claims.verdicts import judge
+from trivium.claims.verdicts import judge, kept
 from trivium.core.arithmetic import Portable
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.claims.evidence import SCHEMA
 from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
+from trivium.claims.verdicts import SCHEMA
 from trivium.core.tables import write_json, write_table
 
 ITEMS = 40

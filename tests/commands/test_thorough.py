@@ -8,8 +8,8 @@ import pytest
 from tests import tiny_project
 from tests.claims.invented import evidence
 from tests.tiny_project import ROOT, commit, run
-from trivium.claims.evidence import kept as kept_evidence
 from trivium.claims.registry import CLAIMS
+from trivium.claims.verdicts import kept as kept_evidence
 from trivium.commands import cli, thorough
 from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, outdated
 from trivium.complexity.prompting import JOURNAL

@@ -6,8 +6,7 @@ import pytest
 
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
-from trivium.claims.evidence import kept
-from trivium.claims.verdicts import judge
+from trivium.claims.verdicts import judge, kept
 from trivium.measures.trainings import over_trainings
 from trivium.page import thorough
 from trivium.page.thorough import COSTLY, claim_html

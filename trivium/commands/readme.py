@@ -13,9 +13,8 @@ from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
-from trivium.claims.evidence import kept
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
-from trivium.claims.verdicts import InWorld, Judged, judge
+from trivium.claims.verdicts import InWorld, Judged, judge, kept
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput

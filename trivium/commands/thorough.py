@@ -23,8 +23,8 @@ from typing import Any
 
 import psutil
 
-from trivium.claims.evidence import gather
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
+from trivium.claims.verdicts import gather
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
@@ -39,7 +39,7 @@ from trivium.prompting.answer_cache import AnswerCache
 SCALE, CLAIMS_SCALE = Path("scales/thorough.yaml"), Path("scales/claims.yaml")
 RESULTS = Path("metrics/thorough")
 ANSWERS = Path("data/complexity/prompt_cache")
-# What leaves the evidence of `trivium/claims/evidence.py`.
+# What leaves the evidence of `trivium/claims/verdicts.py`.
 TARGETS = {
     "kvqae": ("kvqae-evaluate", "kvqae-evaluate_reranking", "kvqae-read"),
     "decorrelation": ("decorrelation-evaluate",),
