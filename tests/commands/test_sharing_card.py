@@ -1,13 +1,12 @@
 """A card is true: its warning, its licence, its measures and its origin follow what `dvc.lock` says."""
 
 import re
-from dataclasses import replace
 
 import pytest
 from huggingface_hub import DatasetCard
 
 from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
-from trivium.commands.sharing import card_of, read_output
+from trivium.commands.sharing import Output, card_of
 from trivium.commands.sharing_kinds import pack_output
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
@@ -41,13 +40,14 @@ def test_real_data_bear_no_warning_and_stand_ins_do(built):
     text = card(built, "models/complexity/readers/camembert/seed-0")
     assert "> **Made from an invented world.** Calor is the sample's" in text
     assert "- data: FQuAD (local)" in text
-    output = read_output(built, "models/kvqae/cross_encoder/few_shot", "out", built, hub=False)
+    output = Output(built, "models/kvqae/cross_encoder/few_shot", "out", built, hub=False)
     assert output.invented == ["ViQuAE and its knowledge base"]
     for data, weights, shown in (
         ({"FQuAD": "local"}, {"complexity's models": "hub"}, None),
         ({"FQuAD": "local"}, {"complexity's models": "sample"}, "> complexity's models: the sample's small stand-ins"),
     ):
-        text = card_of(replace(output, data=data, weights=weights))
+        output.data, output.weights = data, weights
+        text = card_of(output)
         assert "invented" not in text
         assert ("stand-ins" in text) == bool(shown)
         assert shown is None or shown in text

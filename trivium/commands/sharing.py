@@ -6,7 +6,6 @@ The texts for each kind of output stand in `sharing.yaml`, the page in `sharing.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from json import dumps
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -42,7 +41,6 @@ class Origin(NamedTuple):
         return match[0] if match and (match[0] == self.name or self.name == MINILM["from"]) else None
 
 
-@dataclass
 class Output:
     """An output to share, with what `dvc.lock` says of its stage and of all stages before it.
 
@@ -61,23 +59,37 @@ class Output:
         words: values of the braces in `sharing.yaml`.
         base: the weights that a model started from, where `sharing.yaml` does not say.
         variant: which of several texts of `sharing.yaml` hold.
+
+    Raises:
+        BadInput: no stage has made it, or it or one of its inputs has changed since.
     """
 
-    project: Path
-    path: str
-    target: str
-    hub: bool
-    work: Path
-    files: dict[str, Path]
-    stage: str
-    parameters: Mapping[str, Any]
-    metrics: tuple[str, ...]
-    inputs: frozenset[str]
-    data: Mapping[str, str]
-    weights: Mapping[str, str]
-    words: dict[str, Any] = field(default_factory=dict)
-    base: Origin | None = None
-    variant: str = ""
+    def __init__(self, project: Path, path: str, target: str, work: Path, *, hub: bool) -> None:
+        self.project, self.path, self.target, self.work, self.hub = project, path, target, work, hub
+        self.words, self.variant = dict[str, Any](), ""
+        self.base: Origin | None = None
+        lock = read_lock(project)
+        stage = outputs_of(lock).get(path)
+        if stage is None:
+            raise BadInput(f"{LOCK} does not know it as a stage's output: run `make repro` first", file=project / path)
+        Artifacts(project).use(path)
+        self.files = {name: file for name, file in files_in(self.source).items() if name != CARD}
+        self.stage, self.parameters = stage, _parameters(lock[stage])
+        outs = (out["path"] for out in lock[stage]["outs"])
+        self.metrics = [out for out in outs if re.fullmatch(r"metrics/.*\.json", out)]
+        self.inputs = set[str]()
+        sources: dict[str, str] = {}
+        for name in behind(lock, [stage]):
+            self.inputs.update(dep["path"] for dep in lock[name].get("deps", ()))
+            if name == "decorrelation-world@control":  # whatever the parameters say
+                sources["control"] = SAMPLE
+            if option := re.search(r"--source (\S+)", lock[name]["cmd"]):
+                sources[name] = option[1]
+            worlds = {key: value for key, value in _parameters(lock[name]).items() if key.startswith("world.")}
+            sources |= {key.removeprefix("world."): value for key, value in worlds.items()}
+        self.data, self.weights = (
+            {name: sources[key] for key, name in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
+        )
 
     @property
     def source(self) -> Path:
@@ -105,36 +117,6 @@ class Output:
 def files_in(folder: Path) -> dict[str, Path]:
     """All files of a folder, at any depth, by their relative paths."""
     return {str(path.relative_to(folder)): path for path in sorted(folder.rglob("*")) if path.is_file()}
-
-
-def read_output(project: Path, path: str, target: str, work: Path, *, hub: bool) -> Output:
-    """Read an output's origin from `dvc.lock`.
-
-    Raises:
-        BadInput: no stage has made it, or it or one of its inputs has changed since.
-    """
-    lock = read_lock(project)
-    stage = outputs_of(lock).get(path)
-    if stage is None:
-        raise BadInput(f"{LOCK} does not know it as a stage's output: run `make repro` first", file=project / path)
-    Artifacts(project).use(path)
-    sources: dict[str, str] = {}
-    inputs: set[str] = set()
-    for name in behind(lock, [stage]):
-        inputs.update(dep["path"] for dep in lock[name].get("deps", ()))
-        if name == "decorrelation-world@control":  # whatever the parameters say
-            sources["control"] = SAMPLE
-        if option := re.search(r"--source (\S+)", lock[name]["cmd"]):
-            sources[name] = option[1]
-        worlds = {key: value for key, value in _parameters(lock[name]).items() if key.startswith("world.")}
-        sources |= {key.removeprefix("world."): value for key, value in worlds.items()}
-    data, weights = (
-        {name: sources[key] for key, name in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
-    )
-    metrics = tuple(out["path"] for out in lock[stage]["outs"] if re.fullmatch(r"metrics/.*\.json", out["path"]))
-    files = {name: file for name, file in files_in(project / path).items() if name != CARD}
-    parameters = _parameters(lock[stage])
-    return Output(project, path, target, hub, work, files, stage, parameters, metrics, frozenset(inputs), data, weights)
 
 
 def _parameters(stage: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from trivium.commands.sharing import Output, base_in, card_of, files_in, pattern_of, read_output, shareable
+from trivium.commands.sharing import Output, base_in, card_of, files_in, pattern_of, shareable
 from trivium.complexity.readers.interface import SETTINGS
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
@@ -133,7 +133,7 @@ def pack_output(project: Path, path: str, target: str, *, hub: bool) -> Iterator
     if pattern is None:
         raise BadInput("not an output that can be shared", got=path, choices=shareable(project))
     with tempfile.TemporaryDirectory(prefix="trivium-push-") as work:
-        output = read_output(project, path, target, Path(work), hub=hub)
+        output = Output(project, path, target, Path(work), hub=hub)
         if pattern in PREPARE:
             PREPARE[pattern](output)
         output.write(CARD, card_of(output))
