@@ -141,7 +141,7 @@ def test_what_a_killed_server_left_goes_and_what_a_living_one_has_stays(tmp_path
         monkeypatch.setenv(name, "")
     ended = subprocess.Popen([sys.executable, "-c", ""])
     ended.wait()
-    dead, living = (tmp_path / f"{PREFIX}{number}" for number in (ended.pid, os.getppid()))
+    dead, living = (tmp_path / f"{PREFIX}{number}-abc" for number in (ended.pid, os.getppid()))
     dead.mkdir()
     living.mkdir()
     with temporary_folder() as folder:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # seconds to import
 
 WAITING = 64  # questions in the queue
 HOUR = 3600  # seconds that an upload is kept
-PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows
+PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows, and letters
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
@@ -103,17 +103,13 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Make Gradio's folder, and remove it at the end; folders that killed servers of this user have left go, too."""
-    root = Path(tempfile.gettempdir()).resolve()
-    for left in root.glob(f"{PREFIX}*"):
-        if not Path("/proc", left.name.removeprefix(PREFIX)).exists():
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if not Path("/proc", left.name.removeprefix(PREFIX).partition("-")[0]).exists():
             shutil.rmtree(left, ignore_errors=True)  # neither through a link nor of another user
-    folder = root / f"{PREFIX}{os.getpid()}"
-    folder.mkdir(mode=0o700)
-    os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
-    try:
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as name:
+        folder = Path(name).resolve()
+        os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
         yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def is_loopback(host: str) -> bool:
