@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from trivium.claims.verdicts import judge, kept
+from trivium.claims.verdicts import judge, read_evidence
 from trivium.core.arithmetic import Portable
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters
@@ -52,7 +52,7 @@ def main(
     articles = read_articles(parts, members)
     for article in articles:
         name = article["pipeline"]
-        judged = list(judge(name, kept(thorough, name)))
+        judged = list(judge(name, read_evidence(thorough, name)))
         if claims := claims_html(judged, thorough, name):
             section = {"id": f"{name}-claims", "title": "What holds in every world", "html": claims, "folded": False}
             article["sections"].insert(0, section)

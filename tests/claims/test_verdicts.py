@@ -7,7 +7,7 @@ import pytest
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
 from trivium.claims.registry import CLAIMS, WORLDS, Claim, Reading, Rows
-from trivium.claims.verdicts import CONTRASTS, gather, judge, judge_cost, kept, stacked, verdict
+from trivium.claims.verdicts import CONTRASTS, gather, judge, judge_cost, read_evidence, stack_trainings, verdict
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.facts import FACTORS, SCORES
@@ -45,7 +45,7 @@ def test_rows_are_summed_by_item(folder, monkeypatch):
     assert found["item"] == ["10", "7"]
     assert (found["better"], found["better_count"]) == ([0.0, 1.5], [1.0, 2.0])
     assert (found["other"], found["other_count"]) == ([0.25, 0.5], [1.0, 2.0])
-    sides = stacked([gather(folder, "toy", 1)] * 2, "toy", "")
+    sides = stack_trainings([gather(folder, "toy", 1)] * 2, "toy", "")
     assert sides.paired
     assert sides.differences() == pytest.approx([1.5 / 3 - 0.75 / 3] * 2)
 
@@ -88,28 +88,28 @@ def test_what_a_factor_costs_by_fact_and_what_a_reader_gains(folder, monkeypatch
     scores = [empty | {"fact": f, "f2": there, "score": s, "baseline": plain} for f, there, s, plain in told]
     write_table(folder / CONTRASTS.format(reader="r", training=1), pa.Table.from_pylist(scores, SCORES))
     table = gather(folder, "toy", 1)
-    assert stacked([table], "toy", "cost").differences() == pytest.approx([(0.4 + 0.5) / 2])
-    assert stacked([table], "toy", "gain").differences() == pytest.approx([(3.3 - 1.75) / 5])
+    assert stack_trainings([table], "toy", "cost").differences() == pytest.approx([(0.4 + 0.5) / 2])
+    assert stack_trainings([table], "toy", "gain").differences() == pytest.approx([(3.3 - 1.75) / 5])
     with pytest.raises(BadInput, match="seed-2"):
         gather(folder, "toy", 2)
 
 
 def test_trainings_are_read_in_their_order_and_must_have_been_asked_the_same(tmp_path):
-    assert kept(tmp_path, "kvqae") == {}
+    assert read_evidence(tmp_path, "kvqae") == {}
     keep(tmp_path, "kvqae", evidence("kvqae", usual=0.25), worlds=(3,))
     keep(tmp_path, "kvqae", evidence("kvqae"), worlds=(3, 5), trainings=(1,))
-    found = kept(tmp_path, "kvqae")
+    found = read_evidence(tmp_path, "kvqae")
     assert {world: len(tables) for world, tables in found.items()} == {3: 3, 5: 1}
-    assert stacked(found[3], "image_adds", "").differences() == pytest.approx([0.25, 0.5, 0.25])
+    assert stack_trainings(found[3], "image_adds", "").differences() == pytest.approx([0.25, 0.5, 0.25])
     less = found[3][0].slice(0, 39)
     with pytest.raises(BadInput, match="not asked the same"):
-        stacked([found[3][1], less], "image_adds", "")
+        stack_trainings([found[3][1], less], "image_adds", "")
 
 
 def test_rows_in_another_order_are_the_same_evidence(tmp_path):
     table = evidence("kvqae")
     order = np.random.default_rng(0).permutation(len(table))
-    one, two = (stacked([each], "image_adds", "") for each in (table, table.take(order)))
+    one, two = (stack_trainings([each], "image_adds", "") for each in (table, table.take(order)))
     assert (one.better == two.better).all()
 
 

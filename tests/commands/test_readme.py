@@ -12,9 +12,9 @@ from trivium.commands.readme import (
     PARTS,
     SAID,
     claims_table,
-    filled,
+    fill_parts,
     findings_table,
-    said,
+    run_block,
 )
 from trivium.core.tables import write_json
 from trivium.measures.trainings import over_trainings
@@ -34,7 +34,7 @@ def _few_permutations(monkeypatch):
 def test_the_first_paragraph_that_each_command_prints_stands_below_the_block():
     block = "```console\n$ printf 'a\\n\\nb\\n'\n$ cat <<'END'\nc\nEND\n```\n\n```text\n"
     other = "```console\n$ exit 1\n```\n\nNothing stands below this one.\n"
-    assert SAID.sub(said, f"{block}old\n```\n{other}") == f"{block}a\nc\n```\n{other}"
+    assert SAID.sub(run_block, f"{block}old\n```\n{other}") == f"{block}a\nc\n```\n{other}"
 
 
 def test_the_doors_pages_show_what_their_text_says():
@@ -53,7 +53,7 @@ def test_the_doors_pages_show_what_their_text_says():
 def test_parts_are_renewed_and_the_rest_stays(tmp_path):
     bench = {"images_per_second": 60.0, "best": [1, 2], "peak_mib": 155.1, "peak_mib_ten_times_the_queries": 845.9}
     write_json(tmp_path / "metrics/bench/fusion.json", bench | {"numpy_mib": 3000})
-    text = filled(TEXT, tmp_path)
+    text = fill_parts(TEXT, tmp_path)
     assert "old" not in text
     for line in (
         "Nobody has signed a run on real data yet. `trivium reproduced` makes the first entry.",
@@ -65,7 +65,7 @@ def test_parts_are_renewed_and_the_rest_stays(tmp_path):
     assert "| race |" not in text
     assert text.startswith("a\n")
     assert text.endswith("c\n")
-    assert filled(text, tmp_path) == text
+    assert fill_parts(text, tmp_path) == text
 
 
 def test_findings_are_the_claims_that_hold(tmp_path):
@@ -103,4 +103,4 @@ def test_generated_parts_are_in_step(page):
     if subprocess.run(["git", "diff", "--quiet", "HEAD", "--", "metrics"], cwd=ROOT, check=False).returncode:
         pytest.skip("metrics/ is not what was committed: `make readme` would write other numbers")
     text = (ROOT / page).read_text(encoding="utf-8")
-    assert filled(text, ROOT) == text, "run `make readme`"
+    assert fill_parts(text, ROOT) == text, "run `make readme`"

@@ -9,9 +9,9 @@ from tests import tiny_project
 from tests.claims.invented import evidence
 from tests.tiny_project import ROOT, commit, run
 from trivium.claims.registry import CLAIMS
-from trivium.claims.verdicts import kept as kept_evidence
+from trivium.claims.verdicts import read_evidence
 from trivium.commands import cli, thorough
-from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, outdated
+from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, list_changes
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import read_stages
 from trivium.core.lock import behind, value_in
@@ -94,7 +94,7 @@ def test_every_world_leaves_its_evidence_and_only_what_is_out_of_date_runs_again
         kept = results(project, f"kvqae/{world}-0")
         assert kept["parameters"]["kvqae.world"] == {"seed": world}
         assert kept["commit"] == run("git", "rev-parse", "HEAD", folder=project).strip()
-    tables = kept_evidence(project / "metrics" / "thorough", "kvqae")
+    tables = read_evidence(project / "metrics" / "thorough", "kvqae")
     assert {world: table["better"][0].as_py() for world, (table,) in tables.items()} == {3: 1.3, 4: 1.4}
     assert not (project / "dvc.lock").exists()
     assert run("git", "status", "--porcelain", "--", "params.yaml", folder=project) == ""
@@ -217,9 +217,9 @@ def test_what_stands_behind_a_stage():
 def test_what_has_changed_is_told():
     tree, digests = {"toy": {"steps": 4, "cells": [{"size": 2}]}}, {"show": "0a", "new": "0b"}
     same = {"code": {"show": "0a"}, "parameters": {"toy.steps": 4, "toy.cells.0": {"size": 2}}}
-    assert outdated(same, digests, tree) == []
+    assert list_changes(same, digests, tree) == []
     other = {"code": {"show": "other", "gone": "0a"}, "parameters": {"toy.steps": 5, "toy.less": 1, "toy.cells": []}}
-    assert outdated(other, digests, tree) == [
+    assert list_changes(other, digests, tree) == [
         *("the code of show", "gone is no more"),
         *("toy.steps", "toy.less", "toy.cells"),
     ]

@@ -6,7 +6,7 @@ import pytest
 
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
-from trivium.claims.verdicts import judge, kept
+from trivium.claims.verdicts import judge, read_evidence
 from trivium.measures.trainings import over_trainings
 from trivium.page import thorough
 from trivium.page.thorough import COSTLY, claim_html
@@ -22,11 +22,11 @@ def _few_draws(monkeypatch):
 
 
 def claims_html(folder, pipeline):
-    return thorough.claims_html(list(judge(pipeline, kept(folder, pipeline))), folder, pipeline)
+    return thorough.claims_html(list(judge(pipeline, read_evidence(folder, pipeline))), folder, pipeline)
 
 
 def front_html(folder, pipeline, sentence=""):
-    return thorough.front_html(judge(pipeline, kept(folder, pipeline)), pipeline, sentence)
+    return thorough.front_html(judge(pipeline, read_evidence(folder, pipeline)), pipeline, sentence)
 
 
 def rows_of(html):

@@ -82,7 +82,7 @@ def _of_reader(folder: Path, source: Reading, training: int) -> list[NDArray]:
     return [names, ours, counts, theirs, counts]
 
 
-def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
+def read_evidence(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
     """{world: evidence of its trainings, in their order} that `make thorough` kept for a pipeline."""
     files = {
         world: [path for training in TRAININGS if (path := folder / pipeline / f"{world}-{training}.parquet").exists()]
@@ -91,7 +91,7 @@ def kept(folder: Path, pipeline: str) -> dict[int, list[pa.Table]]:
     return {world: [read_table(path, SCHEMA.names) for path in paths] for world, paths in files.items() if paths}
 
 
-def stacked(tables: Sequence[pa.Table], claim: str, part: str) -> Sides:
+def stack_trainings(tables: Sequence[pa.Table], claim: str, part: str) -> Sides:
     """The evidence of one part of a claim over trainings of one world; `BadInput` where these have other items."""
     rows = [
         table.filter(pc.and_(pc.equal(table["claim"], claim), pc.equal(table["part"], part))).sort_by("item")
@@ -200,7 +200,7 @@ def judge_cost(contrasts: Mapping[str, Sequence[NDArray[np.float64]]], margin: f
 
 def _sides(claim: Claim, part: str, tables: Sequence[pa.Table]) -> Sides:
     """The evidence of one part over trainings; of a cost the sides change places, so that their difference is δ."""
-    sides = stacked(tables, claim.name, part)
+    sides = stack_trainings(tables, claim.name, part)
     if claim.expected != "costs":
         return sides
     return Sides(sides.other, sides.other_count, sides.better, sides.better_count)

@@ -14,7 +14,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
-from trivium.claims.verdicts import InWorld, Judged, judge, kept
+from trivium.claims.verdicts import InWorld, Judged, judge, read_evidence
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -26,7 +26,7 @@ from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, read_cells, rea
 @cache  # two tables need it, and its intervals take seconds
 def judged(root: Path, pipeline: str) -> list[Judged]:
     """The claims of a pipeline, from what `make thorough` left."""
-    return list(judge(pipeline, kept(root / "metrics" / "thorough", pipeline)))
+    return list(judge(pipeline, read_evidence(root / "metrics" / "thorough", pipeline)))
 
 
 def claims_table(root: Path) -> str:
@@ -37,12 +37,12 @@ def claims_table(root: Path) -> str:
         for row in judged(root, pipeline):
             by_world = {world.world: world for world in row.worlds}
             cells = [_in_world(by_world.get(world)) for world in WORLDS[pipeline]]
-            rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _said(row)])
+            rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _verdict_text(row)])
             title = ""
     return markdown_table(["claim", "by", "one world", "another", "a third", ""], rows)
 
 
-def _said(row: Judged) -> str:
+def _verdict_text(row: Judged) -> str:
     """The verdict, and of a cost δ of each reader over all worlds and trainings."""
     readers = []
     for reader, mean in row.readers.items():
@@ -111,7 +111,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
 }
 
 
-def filled(text: str, root: Path) -> str:
+def fill_parts(text: str, root: Path) -> str:
     """The text of a page with all parts between marks renewed."""
     for name, table in PARTS.items():
         begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
@@ -121,7 +121,7 @@ def filled(text: str, root: Path) -> str:
     return text
 
 
-def said(block: re.Match[str]) -> str:
+def run_block(block: re.Match[str]) -> str:
     """Run a block of commands again; returns it with the first paragraph that each command prints."""
     printed = ""
     environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
@@ -153,7 +153,7 @@ def run(arguments: Namespace) -> None:
     """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")
-        new = filled(old, Path.cwd())
+        new = fill_parts(old, Path.cwd())
         if new != old and arguments.check:
             raise BadInput("not in step with metrics/: run `make readme`", file=page)
         if new != old:
@@ -162,6 +162,6 @@ def run(arguments: Namespace) -> None:
     if arguments.outputs:
         photograph(Path.cwd())
         for page in map(Path, DOORS):
-            new = SAID.sub(said, page.read_text(encoding="utf-8"))
+            new = SAID.sub(run_block, page.read_text(encoding="utf-8"))
             with write_atomically(page) as partial_page:
                 partial_page.write_text(new, encoding="utf-8")

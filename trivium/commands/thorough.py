@@ -116,7 +116,7 @@ def call(*command: str, cwd: Path, **environment: str) -> str:
     return (done.stdout or "").strip()
 
 
-def committed(root: Path) -> str:
+def clean_commit(root: Path) -> str:
     """The current commit, from which results come; `BadInput` where anything but results differs from it."""
     changed = call("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
     if changed:
@@ -198,7 +198,7 @@ def record(lock: Mapping[str, Any], stages: Iterable[str]) -> dict[str, dict[str
     return {"code": code, "parameters": parameters}
 
 
-def outdated(kept: Mapping[str, Any], digests: Mapping[str, str], tree: Mapping[str, Any]) -> list[str]:
+def list_changes(kept: Mapping[str, Any], digests: Mapping[str, str], tree: Mapping[str, Any]) -> list[str]:
     """What has changed since results were made, in words, where code and parameters are these now.
 
     `kept` has the results, with what `record` gave.
@@ -222,7 +222,7 @@ def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Result, list[str]]
         if "code" in kept:
             tree = result.parameters(root)
             digests = {name: digest_of(parts) for name, parts in stage_parts(root, code, tree).items()}
-            why = outdated(kept, digests, tree)
+            why = list_changes(kept, digests, tree)
         if why:
             reasons[result] = why
     return reasons
@@ -251,7 +251,7 @@ def run(arguments: Namespace) -> None:
     print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
     if arguments.list or not reasons:
         return
-    commit = committed(root)
+    commit = clean_commit(root)
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     by_world: dict[tuple[str, int], list[Result]] = {}
     for result in reasons:
