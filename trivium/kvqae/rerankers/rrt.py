@@ -12,8 +12,8 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_table, write_json
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
-from trivium.kvqae.rerankers.rrt_parameters import CONFIG
-from trivium.kvqae.retrieval.image_search import STEP
+from trivium.kvqae.rerankers.model_files import CONFIG
+from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
@@ -176,14 +176,8 @@ def rerank(
     best = first(run, depth)
     pairs, places = image_pairs(best, images, base)
     scores = score_pairs(model, question_features, base.features, pairs, batch=batch)
-    ranked = {
-        query: {
-            int(document): float(scores[place]) - STEP * position
-            for position, (document, place) in enumerate(zip(documents, row, strict=True))
-            if place >= 0
-        }
-        for query, documents, row in zip(best.queries, best.documents, places, strict=True)
-    }
+    of_articles = np.full(places.shape, np.nan)
+    of_articles[places >= 0] = scores[places[places >= 0]]
     without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base.features.counts[pairs[:, 1]] == 0)
     present = best.documents != PADDING
     counts: dict[str, float] = {
@@ -193,7 +187,7 @@ def rerank(
         "pairs": len(pairs),
         "pairs_without_locals": int(without_locals.sum()),
     }
-    return Run.from_dict(ranked, depth=depth, name="rrt"), counts
+    return rank_passages(best, of_articles, "rrt"), counts
 
 
 def read_base(articles: Path, passages: Path, features: Path) -> Base:

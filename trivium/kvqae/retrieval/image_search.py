@@ -25,10 +25,11 @@ from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.kvqae.retrieval.systems import NAMES
 from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
+from trivium.measures.runs import PADDING, Run
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 from trivium.vision.neighbours import exact_search
 
-STEP = 1e-8  # what a passage loses against the one before it in its article
+STEP = 1e-8  # what a passage loses against the one before it in its article, or in a list
 
 
 class ImageSearchParameters(Parameters):
@@ -103,6 +104,15 @@ def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: in
         first, end = starts[article : article + 2].tolist()
         passages |= {passage: score - STEP * (passage - first) for passage in range(first, end)}
     return passages
+
+
+def rank_passages(listed: Run, scores: NDArray[np.float64], name: str) -> Run:
+    """Rank the passages of lists by these scores of their articles, (queries, depth); those with NaN are left out.
+
+    Each position in the list costs 1e-8: passages of one article keep their order.
+    """
+    documents = np.where(np.isnan(scores), PADDING, listed.documents)
+    return Run.from_scores(listed.queries, documents, scores - STEP * np.arange(scores.shape[1]), name=name)
 
 
 def route(file: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:

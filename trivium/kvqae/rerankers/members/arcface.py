@@ -10,7 +10,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
-from trivium.kvqae.retrieval.image_search import STEP
+from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
@@ -45,15 +45,13 @@ def rerank(
         image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
     """
     images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
-    documents = np.where(images < 0, PADDING, initial.documents)
-    scores = np.zeros(images.shape)
+    scores = np.full(images.shape, np.nan)
     for row, face in enumerate(faces.astype(np.float64)):
         shown = images[row] >= 0
         targets = base_faces[images[row, shown]].astype(np.float64)
         lengths = np.linalg.norm(targets, axis=1) * np.linalg.norm(face)
         scores[row, shown] = (targets * face).sum(axis=1) / lengths
-    scores -= STEP * np.arange(images.shape[-1])
-    return Run.from_scores(initial.queries, documents, scores, name=SYSTEM)
+    return rank_passages(initial, scores, SYSTEM)
 
 
 class ArcFace(Reranker):

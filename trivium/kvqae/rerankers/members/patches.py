@@ -19,7 +19,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
-from trivium.kvqae.retrieval.image_search import STEP
+from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
@@ -91,26 +91,22 @@ class Patches(Reranker):
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
         best = first(initial, self.settings.depth)
-        ranked: dict[str, dict[int, float]] = {}
+        values = np.full(best.documents.shape, np.nan)
         counts = {"questions_without_image": 0, "passages": 0, "passages_without_image": 0, "pairs": 0}
-        for question, row in zip(questions, best.documents, strict=True):
-            documents = row[row != PADDING].tolist()
-            counts["passages"] += len(documents)
-            images = {document: self.image_of[self.article_of[document]] for document in documents}
+        for row, question in enumerate(questions):
+            documents = best.documents[row]
+            images = [self.image_of[article] for article in self.article_of[documents[documents != PADDING]]]
+            counts["passages"] += len(images)
             name = question.image or ""
             query = self.describe(self.question_images, [name])[name]
             if query is None:
                 counts["questions_without_image"] += 1
                 continue
-            scores = self.compare(query, sorted({name for name in images.values() if name is not None}))
-            kept = {document: scores[name] for document, name in images.items() if name in scores}
+            scores = self.compare(query, sorted({name for name in images if name is not None}))
+            values[row, : len(images)] = [scores.get(name or "", np.nan) for name in images]
             counts["pairs"] += len(scores)
-            counts["passages_without_image"] += len(documents) - len(kept)
-            ranked[question.id] = {
-                document: kept[document] - STEP * place for place, document in enumerate(documents) if document in kept
-            }
-        run = Run.from_dict(ranked, depth=self.settings.depth, name=self.name)
-        return run, {name: float(count) for name, count in counts.items()}
+            counts["passages_without_image"] += sum(name not in scores for name in images)
+        return rank_passages(best, values, self.name), {name: float(count) for name, count in counts.items()}
 
     def compare(self, query: NDArray[np.float16], names: Sequence[str]) -> dict[str, float]:
         """The score of a picture with each of these images of articles that can be read."""
