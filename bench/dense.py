@@ -96,7 +96,7 @@ def write_small_bert(folder: Path) -> None:
 
 def encode_files(folder: Path, count: int) -> None:
     parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
-    encoder = TextEncoder("dpr_few_shot", folder / "bert", "passage", torch.device("cpu"))
+    encoder = TextEncoder("dpr_few_shot", folder / "bert", "passage")
     files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
         for part in passage_parts(*files, parameters.shard_size):

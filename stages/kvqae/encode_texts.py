@@ -33,7 +33,7 @@ def main(
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""
     model = text_encoder_parameters(encoder, parameters.settings).model
-    asking = TextEncoder(encoder, model, "question", pick_device())
+    asking = TextEncoder(encoder, model, "question")
     queries, table = encode_questions(asking, questions, parameters)
     engine, size = context.engine, knowledge_base_size(passages)
     encode = partial(

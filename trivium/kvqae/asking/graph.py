@@ -32,7 +32,6 @@ from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT, text_encoder_parameters
 from trivium.measures.fusion import gather_blocks, scales
 from trivium.measures.runs import Run
-from trivium.nets.device import pick_device
 from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
 from trivium.vision.image_encoding import Features, encode_images, load_encoder
 from trivium.vision.neighbours import read_ivf
@@ -131,8 +130,16 @@ class GraphBase(Base):
             index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
         model = project.made(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
         matrix, ids = (read_matrix(project.made(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
-        encoder = TextEncoder(system, model, "question", pick_device())
-        return Dense(system, encoder, self._tokens, matrix, ids, search.depth, index, search.probes)
+        return Dense(
+            system,
+            TextEncoder(system, model, "question"),
+            self._tokens,
+            matrix,
+            ids,
+            search.depth,
+            index,
+            search.probes,
+        )
 
 
 class _ImageSystems:

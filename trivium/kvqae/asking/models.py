@@ -108,6 +108,5 @@ def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], li
 
 def _load_text_encoder(name: str, folder: Path, side: Side) -> "TextEncoder":
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
-    from trivium.nets.device import pick_device
 
-    return TextEncoder(name, folder, side, pick_device())
+    return TextEncoder(name, folder, side)

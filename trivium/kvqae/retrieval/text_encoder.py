@@ -17,6 +17,7 @@ from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 
 from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.nets.bert import cls_vectors
+from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline
 from trivium.nets.pretrained import load_pretrained
 from trivium.nets.sentence_folder import load_sentence_folder
@@ -89,11 +90,11 @@ def encode(
 class TextEncoder:
     """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format that serves both sides.
 
-    `name` is that of its entry in `kvqae.text_encoders`.
+    `name` is that of its entry in `kvqae.text_encoders`. The network is on the GPU if there is one.
     """
 
-    def __init__(self, name: str, model: Path, side: Side, device: torch.device) -> None:
-        family = family_of(name)
+    def __init__(self, name: str, model: Path, side: Side) -> None:
+        family, device = family_of(name), pick_device()
         self._sentences = None if family.towers else load_sentence_folder(model, device)
         if self._sentences is None:
             self.network, self.tokenizer = load_text_encoder(model / side, device)

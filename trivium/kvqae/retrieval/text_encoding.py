@@ -103,9 +103,8 @@ def encode_shards(
 @lru_cache(maxsize=1)
 def _passage_encoder(encoder: str, model: Path) -> "TextEncoder":
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
-    from trivium.nets.device import pick_device
 
-    return TextEncoder(encoder, model, "passage", pick_device())
+    return TextEncoder(encoder, model, "passage")
 
 
 def encode_questions(
