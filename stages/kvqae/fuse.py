@@ -17,8 +17,9 @@ from trivium.kvqae.retrieval.fusion import (
     fuse_split,
     read_split,
     systems_of,
+    tune,
+    tuning_metrics,
 )
-from trivium.kvqae.retrieval.fusion_tuning import tune, tuning_metrics
 from trivium.measures.runs import Run
 
 

@@ -5,12 +5,16 @@ name: the row's texts and, in rows of images, any image encoders in use. The ima
 already: it leaves out the questions that an encoder does not serve. The weights are given, or `tuned`: those of the
 best mean reciprocal rank on validation, as the paper's were found. Besides the paper's rows: BM25 and DPR together,
 and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names, and brought runs.
+
+The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a row holds BM25 or DPR. Where `params.yaml`
+gives weights, `tune` says whether they are the optimum and what is; where it says `tuned`, the optimum is used.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from trivium.core.errors import BadInput
@@ -19,8 +23,8 @@ from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval.systems import SystemsInUse, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.fusion import linear_fusion, reciprocal_rank_fusion
-from trivium.measures.runs import Run
-from trivium.measures.weight_search import simplex_grid
+from trivium.measures.runs import Qrels, Run
+from trivium.measures.weight_search import mean_reciprocal_ranks, search_weights, simplex_grid
 from trivium.vision.encoder_registry import ENCODERS
 
 # Row → its text systems; the rows of images have image encoders, too. Beyond these a text encoder NAME may have a row
@@ -159,3 +163,63 @@ def fuse_split(
     ranked = [passages[system] for system in weights[RECIPROCAL_RANK_AS]]
     fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(ranked, k=rrf_k, depth=depth, name=RECIPROCAL_RANK_ROW)
     return fused
+
+
+Weightings = list[tuple[dict[str, float], float]]  # α of each system, validation MRR
+
+
+def tune_row(
+    runs: Mapping[str, Run], qrels: Qrels, used: Mapping[str, float] | None, *, step: float, depth: int
+) -> tuple[dict[str, Any], Weightings]:
+    """Search one row's weights on validation by a grid of this step, for a fused run of this depth.
+
+    `used` are the weights in use, on the grid or not; None uses the best.
+
+    Returns:
+        The best weighting beside the one in use, and all that were tried.
+    """
+    ranked = [run.complete(qrels.queries) for run in runs.values()]
+    search = search_weights(ranked, qrels, step=step, depth=depth)
+    rows = (dict(zip(runs, row, strict=True)) for row in search.weights.tolist())
+    weightings = list(zip(rows, search.values.tolist(), strict=True))
+    best, mrr = weightings[search.best]
+    used_mrr = mrr
+    if used is not None:
+        alphas = np.array([[used[system] for system in runs]])
+        (used_mrr,) = mean_reciprocal_ranks(ranked, qrels, alphas, depth=depth)
+    return {
+        "weights": best,
+        "mrr": mrr,
+        "used_weights": dict(used or best),
+        "used_mrr": float(used_mrr),
+        "used_is_best": bool(used_mrr >= search.values.max() - 1e-12),
+        "weightings": len(weightings),
+    }, weightings
+
+
+def tune(
+    parameters: FuseAndTuneParameters,
+    rows: Mapping[str, Sequence[str]],
+    passages: Mapping[str, Run],
+    articles: Mapping[str, Run],
+    passage_qrels: Qrels,
+    article_qrels: Qrels,
+) -> tuple[dict[str, dict[str, Any]], dict[str, Weightings]]:
+    """Tune every row by `tune_row` on the systems' validation runs of passages, or of articles."""
+    report, tried = {}, {}
+    for row in (*ROWS, *sorted(rows.keys() - ROWS)):
+        runs, qrels = (articles, article_qrels) if row in ARTICLE_ROWS else (passages, passage_qrels)
+        own = {system: runs[system] for system in sorted(rows[row])}
+        used = None if parameters.weights == TUNED else dict(sorted(parameters.weights[row].items()))
+        report[row], tried[row] = tune_row(own, qrels, used, step=parameters.step, depth=parameters.depth)
+    return report, tried
+
+
+def tuning_metrics(report: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
+    """The report's numbers as flat metrics, the weights in use aside."""
+    for row, values in report.items():
+        for name, value in values.items():
+            if name == "weights":
+                yield from ((f"{row}_weight_{system}", weight) for system, weight in value.items())
+            elif name != "used_weights":
+                yield f"{row}_{name}", float(value)
