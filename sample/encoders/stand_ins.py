@@ -20,7 +20,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_json
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, write_entities
+from trivium.kvqae.rerankers.model_files import IDENTITIES, write_entities
 from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.sources.plain_weights import save_text
 from trivium.vision.whole_images import DEVIATION, MEAN

@@ -15,8 +15,7 @@ from trivium.kvqae.rerankers.evaluation import (
     split_by_overlap,
 )
 from trivium.kvqae.rerankers.fusion import complete, read_lists
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, LANDMARKS
-from trivium.kvqae.rerankers.rrt_parameters import is_left_out
+from trivium.kvqae.rerankers.model_files import IDENTITIES, LANDMARKS, is_left_out
 from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
 from trivium.measures.reorder import best_passages
 

@@ -19,9 +19,8 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
-from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, write_entities
-from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters, leave_out
-from trivium.kvqae.rerankers.rrt_training import train_rrt
+from trivium.kvqae.rerankers.model_files import LANDMARKS, leave_out, write_entities
+from trivium.kvqae.rerankers.rrt_training import RrtTrainingParameters, train_rrt
 from trivium.sources.brought import require_files
 from trivium.sources.kvqae.rrt import EXTRACTOR, bring_extractor, bring_rrt, fetch_rrt, has_features, write_rrt_card
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG

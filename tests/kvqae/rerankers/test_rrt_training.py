@@ -10,9 +10,9 @@ from tests.kvqae.tiny_features import GLOBAL, landmark_photographs, write
 from trivium.core.tasks import Curve
 from trivium.kvqae.rerankers import rrt_training
 from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
-from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.kvqae.rerankers.rrt_training import (
     Landmarks,
+    RrtTrainingParameters,
     mean_loss_gradient,
     nearest_others,
     split_landmarks,

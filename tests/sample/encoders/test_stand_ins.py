@@ -23,7 +23,7 @@ from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.questions import SPLITS
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
+from trivium.kvqae.rerankers.model_files import IDENTITIES, read_entities
 from trivium.sources.plain_weights import save_text
 from trivium.vision.encoders.clip import Clip
 from trivium.vision.encoders.imagenet import ImageNet

@@ -14,9 +14,8 @@ from tests.sources.loopback import serve
 from trivium.core.errors import BadInput
 from trivium.core.stage import execute
 from trivium.kvqae.rerankers import local_features
-from trivium.kvqae.rerankers.overlap_lists import read_entities
+from trivium.kvqae.rerankers.model_files import is_left_out, read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
-from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.nets.cards import licence_of
 from trivium.sources.kvqae.rrt import fetch_rrt, read_checkpoint
 

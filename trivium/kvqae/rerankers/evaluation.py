@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import ClassVar
 
-from trivium.kvqae.rerankers.overlap_lists import read_entities
+from trivium.kvqae.rerankers.model_files import read_entities
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 

@@ -14,13 +14,14 @@ from typing import NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from torch.nn import functional
 from torch.optim.lr_scheduler import LambdaLR
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs, stored, widened
-from trivium.kvqae.rerankers.rrt_parameters import RrtTrainingParameters
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Feed, feeders
 from trivium.nets.reranking_transformer import Described, RerankingTransformer
@@ -28,6 +29,32 @@ from trivium.nets.training import Validation, add_gradient, rise_and_fall, train
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
 Rows = NDArray[np.int64]
+
+
+class RrtTrainingParameters(Parameters):
+    """Part `training` of section `kvqae.rrt`."""
+
+    layers: int = Field(ge=1, description="Layers of the Transformer")
+    heads: int = Field(ge=1, description="Attention heads; a divisor of 128, the width")
+    hidden: int = Field(ge=1, description="Width inside the feed-forward networks")
+    sharpness: float | None = Field(
+        gt=0, description="Of the matching that the first layer begins with; null: random weights, as the authors"
+    )
+    pairs: int = Field(ge=2, multiple_of=2, description="Pairs a step, half of them of one landmark")
+    hard_negatives: int = Field(
+        ge=1,
+        description="Nearest images of other landmarks that negatives are drawn from; many where global descriptors "
+        "are poor, else likeness itself tells that a pair is negative",
+    )
+    steps: int = Field(ge=1, description="Optimiser steps")
+    learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
+    weight_decay: float = Field(ge=0, description="AdamW's")
+    warmup: float = Field(ge=0, lt=1, description="Share of the steps in which the learning rate rises; then it falls")
+    held_out: float = Field(default=0.1, gt=0, lt=1, description="Share of the landmarks that only validation shows")
+    validation_pairs: int = Field(ge=2, multiple_of=2, description="Pairs of held-out landmarks, half of them of one")
+    validate_every: int = Field(ge=1, description="Steps between validations")
+    batch: int = Field(ge=1, description="Pairs scored together in validation")
+    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
 
 
 @dataclass(frozen=True)

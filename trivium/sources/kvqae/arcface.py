@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.rerankers.overlap_lists import IDENTITIES, read_entities
+from trivium.kvqae.rerankers.model_files import IDENTITIES, read_entities
 from trivium.sources.brought import bring, sha256_of
 from trivium.sources.plain_weights import read_pickled
 from trivium.vision.align import SIZE

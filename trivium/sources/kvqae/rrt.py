@@ -13,7 +13,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.kvqae.rerankers.local_features import SIDES
-from trivium.kvqae.rerankers.overlap_lists import LANDMARKS, read_entities
+from trivium.kvqae.rerankers.model_files import LANDMARKS, read_entities
 from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer

@@ -6,8 +6,8 @@ import pyarrow as pa
 from pydantic import Field
 
 from trivium.formats.questions import Question
+from trivium.kvqae.rerankers.model_files import is_left_out
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
-from trivium.kvqae.rerankers.rrt_parameters import is_left_out
 from trivium.measures.runs import Run
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.rerankers.overlap_lists import read_entities, write_entities
+from trivium.kvqae.rerankers.model_files import read_entities, write_entities
 
 
 def test_what_is_written_is_read(tmp_path):

@@ -1,6 +1,7 @@
-"""Overlap lists: the entities that an encoder has seen in its own training (docs/kvqae-formats.md, kvqae.md §6).
+"""Files beside a re-ranker's weights: the entities that its training showed, and whether RRT is left out.
 
-A text file: one Wikidata id a line, `#` begins a comment. A list may hold entities that the knowledge base lacks.
+An overlap list (docs/kvqae-formats.md, kvqae.md §6) is a text file: one Wikidata id a line, `#` begins a comment. It
+may hold entities that the knowledge base lacks.
 """
 
 import re
@@ -10,9 +11,12 @@ from pathlib import Path
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import read_lines
+from trivium.core.tables import read_json, write_json
 
 IDENTITIES = Path("overlap/identities.txt")  # ArcFace's, below the base models
 LANDMARKS = Path("landmarks.txt")  # RRT's, below its model
+CONFIG = "config.json"  # of RRT
+_LEFT_OUT = {"use": False}
 _ID = re.compile(r"Q[1-9][0-9]*")
 
 
@@ -34,3 +38,13 @@ def read_entities(path: Path) -> frozenset[str]:
             raise BadInput("not a Wikidata id", file=path, row=row, got=entity, expected="such as Q42")
         entities.add(entity)
     return frozenset(entities)
+
+
+def leave_out(folder: Path) -> None:
+    """Write, in place of RRT, that there is none."""
+    write_json(folder / CONFIG, _LEFT_OUT)
+
+
+def is_left_out(folder: Path) -> bool:
+    """Whether RRT's folder says that there is no network."""
+    return read_json(folder / CONFIG) == _LEFT_OUT
