@@ -118,7 +118,7 @@ LOADERS: dict[str, tuple[Callable[[Path], Path], Callable[[Path], Any]]] = {
     "brought reader": (write_camembert, lambda folder: check_model("camembert", folder)),
     "dpr": (write_tiny_bert, lambda folder: load_text_encoder(folder, CPU)),
     "reader": (write_tiny_bert, lambda folder: load_reader(folder, 16, new_heads=True)),
-    "cross-encoder": (write_tiny_bert, lambda folder: load_cross_encoder(folder, new_perceptron=True)),
+    "cross-encoder": (write_tiny_bert, lambda folder: load_cross_encoder(folder, 16, new_perceptron=True)),
     "blip": (lambda folder: write_base("blip", folder), lambda folder: start("blip", folder, SETTINGS["blip"], [])),
     "blip's marks": (write_tiny_bert, add_marks),
     "captioner": (write_captioner, lambda folder: Captioner(folder, beams=1, max_tokens=4)),

@@ -24,7 +24,6 @@ from trivium.kvqae.reader.reading import load_reader, read_pairs
 from trivium.measures.reorder import best_passages
 from trivium.measures.runs import PADDING
 from trivium.measures.significance import fisher_randomization
-from trivium.nets.device import pick_device
 from trivium.prompting.answer_cache import AnswerCache
 
 SECTION = "kvqae.identifiers"
@@ -98,7 +97,6 @@ def main(
     own = passages_of_articles(passages, articles, {str(question.wikidata_id) for question in queries})
     texts = texts_of(passages, articles, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
-    reader.to(pick_device())  # type: ignore[arg-type]
     read = partial(
         read_pairs, reader, tokenizer, texts=texts, max_tokens=parameters.max_tokens,
         longest=parameters.answer_tokens, batch=parameters.batch,

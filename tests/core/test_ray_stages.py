@@ -338,7 +338,9 @@ def train_encoders(inputs: Path, context: Context, out: Path) -> object:
 def train_cross_encoder(inputs: Path, context: Context, out: Path) -> object:
     world, base = write_kb(inputs), inputs / "cross_encoder"
     torch.manual_seed(0)
-    save_cross_encoder(base, *load_cross_encoder(world.base, new_perceptron=True), base=world.base, data="", metrics={})
+    save_cross_encoder(
+        base, *load_cross_encoder(world.base, 32, new_perceptron=True), base=world.base, data="", metrics={}
+    )
     own = CrossEncoderTrainingParameters.model_validate(CROSS_ENCODER | {"steps": 3})
     return rerank_finetune.main(own, context, **training_inputs(world) | {"base": base}, out=out / "cross_encoder")
 

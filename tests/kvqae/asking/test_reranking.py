@@ -15,8 +15,8 @@ from trivium.kvqae.asking import reranking
 from trivium.kvqae.asking.answer import QUERY, PictureView
 from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
+from trivium.kvqae.rerankers.model_files import leave_out
 from trivium.kvqae.rerankers.rrt import Base, build_rrt
-from trivium.kvqae.rerankers.rrt_parameters import leave_out
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.extractors import load_extractor
 from trivium.vision.local_descriptors.sift import SiftExtractor
@@ -43,7 +43,7 @@ def without_rrt(tmp_path, monkeypatch):
     (tmp_path / "data/kvqae/runs/reranked/rrt/test.trec").write_text("")
     angles = np.arange(4.0)
     faces = SimpleNamespace(matrix=lambda name: np.stack([np.cos(angles), np.sin(angles)], axis=1))
-    monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder: (torch.nn.Linear(1, 1), None))
+    monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder, tokens: (torch.nn.Linear(1, 1), None))
     monkeypatch.setattr(reranking, "face_images", lambda *paths: (faces, np.arange(4)))
     monkeypatch.setattr(reranking, "rerank_run", lambda asked, run, score: run)
     entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}

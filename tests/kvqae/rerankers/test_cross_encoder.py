@@ -23,7 +23,7 @@ def world(tmp_path_factory):
 @pytest.fixture(scope="module")
 def folder(world, tmp_path_factory):
     torch.manual_seed(3)
-    model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
+    model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
     with torch.no_grad():
         model.classifier.weight.mul_(3000)  # random, with opinions
     out = tmp_path_factory.mktemp("cross_encoder") / "model"
@@ -37,7 +37,7 @@ def texts(world):
 
 
 def score(folder, texts, pairs, batch=16, max_tokens=32):
-    return score_pairs(*load_cross_encoder(folder), pairs, texts, max_tokens=max_tokens, batch=batch)
+    return score_pairs(*load_cross_encoder(folder, max_tokens), pairs, texts, max_tokens=max_tokens, batch=batch)
 
 
 def test_scores_are_those_of_sentence_transformers(folder, texts):
@@ -60,7 +60,7 @@ def test_scores_do_not_depend_on_batch_order_or_company(folder, texts, batch):
 def test_re_ranked_lists(folder, texts):
     questions = [Question(str(n), text, ("alba",), "alba") for n, text in enumerate((QUESTION, "where ?", "who ?"))]
     run = Run(("0", "1", "2"), [[4, 1, 9], [3, 8, -1], [-1] * 3], [[3, 2, 1], [2, 1, np.nan], [np.nan] * 3], "initial")
-    model, tokenizer = load_cross_encoder(folder)
+    model, tokenizer = load_cross_encoder(folder, 32)
     scored = partial(score_pairs, model, tokenizer, texts=texts, max_tokens=32, batch=4)
     found = rerank_run(questions, run, scored)
     first = score(folder, texts, [(QUESTION, passage) for passage in (4, 1, 9)])

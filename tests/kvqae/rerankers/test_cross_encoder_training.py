@@ -66,7 +66,7 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     texts = texts_of(world.passages, world.articles, run.documents)
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
-    model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
+    model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
     model.eval()
     sampled = [(each, np.concatenate([each.relevant, each.irrelevant])) for each in examples[:3]]
     pairs_of = inline_pairs(tokenizer, texts, 32)

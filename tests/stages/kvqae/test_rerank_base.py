@@ -14,7 +14,7 @@ PARAMETERS = SimpleNamespace(layers=(0, 5))
 def test_the_sample_has_the_chosen_layers_whatever_the_text_encoder_keeps(tmp_path):
     assert write_base(PARAMETERS, source="sample", base=tmp_path / "none", out=tmp_path / "out") == {"layers": 2}
     assert AutoModel.from_pretrained(tmp_path / "out").config.num_hidden_layers == 2
-    model, _ = load_cross_encoder(tmp_path / "out", new_perceptron=True)
+    model, _ = load_cross_encoder(tmp_path / "out", 32, new_perceptron=True)
     assert len(model.bert.encoder.layer) == 2
 
 

@@ -18,7 +18,7 @@ def world(tmp_path_factory):
 
 def write_model(world):
     torch.manual_seed(0)
-    model, tokenizer = load_cross_encoder(world.base, new_perceptron=True)
+    model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
     save_cross_encoder(world.folder / "model", model, tokenizer, base=world.base, data="nothing", metrics={})
     return world
 

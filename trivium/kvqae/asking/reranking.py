@@ -10,7 +10,6 @@ from functools import partial
 
 import numpy as np
 import pyarrow.compute as pc
-import torch
 
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
@@ -30,7 +29,6 @@ from trivium.kvqae.rerankers.rrt import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, gather_blocks, scales
 from trivium.measures.reorder import first, follow
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.device import pick_device
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
@@ -52,8 +50,8 @@ class Rerankers:
     def __init__(self, project: Project) -> None:
         self._settings = {name: reranker_settings(name, entry) for name, entry in project.value("rerankers").items()}
         self._pairs = {"max_tokens": project.value("texts.pair_tokens"), "batch": project.value("texts.pair_batch")}
-        self._text, self._tokenizer = load_cross_encoder(project.made("models/kvqae/cross_encoder/few_shot"))
-        torch.nn.Module.to(self._text, pick_device())
+        folder, tokens = project.made("models/kvqae/cross_encoder/few_shot"), self._pairs["max_tokens"]
+        self._text, self._tokenizer = load_cross_encoder(folder, tokens)
         articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         faces, self._face_of = face_images(articles, passages, project.made("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")

@@ -20,7 +20,6 @@ from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.measures.fusion import Candidates, Scale, gather, standardize, unit_sum
 from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.device import pick_device
 from trivium.vision.neighbours import Index, exact_search, ivf_search
 
 NOBODY = Run.from_dict({QUERY: {}})  # the list of a system that has none for this question
@@ -142,7 +141,6 @@ class FolderReader:
         self, folder: Path, tokens: int, longest: int, batch: int = 16, weighted: bool = False, invented: bool = False
     ) -> None:
         self._model, self.tokenizer = load_reader(folder, tokens)
-        self._model.to(pick_device())  # type: ignore[arg-type]
         self._limits = {"max_tokens": tokens, "longest": longest, "batch": batch}
         self._weighted, self.invented = weighted, invented
 

@@ -10,9 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import torch
 from numpy.typing import NDArray
-from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
@@ -21,7 +19,7 @@ from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, judged, select_passages
-from trivium.kvqae.reader.pairs import Pair, pair_shards
+from trivium.kvqae.reader.pairs import Pair, map_pairs
 from trivium.kvqae.reader.reading import (
     Answer,
     Reading,
@@ -35,7 +33,6 @@ from trivium.measures.answers import exact_match, f1
 from trivium.measures.ranking import evaluate, means
 from trivium.measures.runs import Run
 from trivium.measures.significance import fisher_randomization
-from trivium.nets.device import pick_device
 
 Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
 CurvePoint = Mapping[str, Any]  # row, passages, em, f1
@@ -116,11 +113,7 @@ def write_per_query(
     write_table(path, pa.concat_tables(tables))
 
 
-@lru_cache(maxsize=1)
-def _reader(folder: Path, max_tokens: int) -> tuple[BertForQuestionAnswering, BertTokenizer]:
-    model, tokenizer = load_reader(folder, max_tokens)
-    torch.nn.Module.to(model, pick_device())
-    return model, tokenizer
+_reader = lru_cache(maxsize=1)(load_reader)
 
 
 def read_shard(
@@ -147,11 +140,9 @@ def read_selections(
         longest=parameters.answer_tokens,
         batch=parameters.batch,
     )
-    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    shards = pair_shards(ordered, texts, parameters.batch)
     readings: dict[Pair, Reading] = {}
     try:
-        for shard_readings in engine.map(read, shards, description="reading", on_gpu=on_gpu, processes=1):
+        for shard_readings in map_pairs(read, ordered, texts, parameters.batch, engine, "reading"):
             readings |= shard_readings
     finally:
         _reader.cache_clear()

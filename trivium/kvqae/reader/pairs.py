@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -10,13 +10,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import BertTokenizer
 
+from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.measures.answers import AnswerMatcher
+from trivium.nets.device import pick_device
+from trivium.nets.pretrained import load_pretrained
 from trivium.nets.reader import answer_pieces
 from trivium.nets.tokens import keep_tokens
 
+R = TypeVar("R")
 Pair = tuple[str, int]  # a question's text, a passage's number
 _BATCHES = 64  # of a shard
 _SPECIAL = 3  # [CLS] question [SEP] passage [SEP]
@@ -39,6 +43,27 @@ class Pairs(NamedTuple):
 
 
 PairsOf = Callable[[Sequence[str], Sequence[int]], Pairs]  # of questions' texts and passages' numbers, side by side
+
+
+def load_pair_model(
+    network: Any, folder: Path, what: str, max_tokens: int, *, new: tuple[str, ...], **options: Any
+) -> tuple[Any, BertTokenizer]:
+    """A BERT that reads questions with passages, and its tokenizer, from a Hugging Face folder with safetensors.
+
+    It is on the GPU if there is one. For the other arguments see `load_pretrained`.
+
+    Raises:
+        BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
+            too few positions for `max_tokens`.
+    """
+    expected = "a Hugging Face folder of BERT"
+    model, tokenizer = load_pretrained(
+        network, folder, what, tokenizer=BertTokenizer, new=new, expected=expected, **options
+    )
+    positions = model.config.max_position_embeddings
+    if max_tokens > positions:
+        raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
+    return model.to(pick_device()), tokenizer
 
 
 def tokenize(
@@ -98,17 +123,23 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
     return starts, ends, cut
 
 
-def pair_shards(
-    pairs: Sequence[Pair], texts: PassageTexts, batch: int
-) -> Iterator[tuple[Sequence[Pair], PassageTexts]]:
-    """Shards of whole batches of pairs, the longest first, with the texts of their passages.
+def map_pairs(
+    read: Callable[[tuple[Sequence[Pair], PassageTexts]], R],
+    pairs: Sequence[Pair],
+    texts: PassageTexts,
+    batch: int,
+    engine: Engine,
+    description: str,
+) -> Iterator[R]:
+    """Apply `read`, on the engine, to shards of whole batches of pairs with the texts of their passages.
 
-    A pair is read in one batch with the same others on every machine.
+    The pairs are given longest first. A pair is read in one batch with the same others on every machine.
     """
     size = _BATCHES * batch
-    for start in range(0, len(pairs), size):
-        part = pairs[start : start + size]
-        yield part, texts.only(passage for _, passage in part)
+    parts = (pairs[start : start + size] for start in range(0, len(pairs), size))
+    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
+    return engine.map(read, shards, description=description, on_gpu=on_gpu, processes=1)
 
 
 class KeptPairs:

@@ -20,7 +20,7 @@ from trivium.kvqae.reader.pairs import KeptPairs, PairsOf, answer_characters, an
 from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
 from trivium.measures.answers import exact_match, f1
 from trivium.measures.runs import PADDING, Run
-from trivium.nets.device import autocast, pick_device
+from trivium.nets.device import autocast
 from trivium.nets.reader import PassageReduction, question_loss
 
 
@@ -117,7 +117,6 @@ def train_reader(
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
-    torch.nn.Module.to(model, pick_device())
     depths = {"train": parameters.depth, "validation": parameters.validation_passages}
     questions, lists, texts = source.read(depths, own or ())
     examples, counts = split_by_relevance(questions["train"], lists["train"], texts, own)
@@ -164,7 +163,6 @@ def take_published(
 ) -> dict[str, float]:
     """Export the published reader as if trained here; returns its score on the same validation questions."""
     model, tokenizer = load_reader(folder, parameters.max_tokens)
-    torch.nn.Module.to(model, pick_device())
     questions, lists, texts = source.read({"validation": parameters.validation_passages})
     score = validation_score(model, tokenizer, questions["validation"], lists["validation"], texts, parameters)
     metrics = {f"validation_{parameters.selection}": score}

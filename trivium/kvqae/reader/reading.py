@@ -11,12 +11,11 @@ import torch
 from numpy.typing import NDArray
 from transformers import BertForQuestionAnswering, BertTokenizer
 
-from trivium.core.errors import BadInput
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.kvqae.reader.pairs import Pair, Pairs, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, load_pair_model, tokenize
 from trivium.nets.device import autocast, lengthened
 from trivium.nets.feeding import Leaving, Pipeline, feeders
-from trivium.nets.pretrained import export_trained, load_pretrained
+from trivium.nets.pretrained import export_trained
 from trivium.nets.reader import best_spans
 
 HEADS = ("qa_outputs.",)
@@ -25,26 +24,11 @@ HEADS = ("qa_outputs.",)
 def load_reader(
     folder: Path, max_tokens: int, *, new_heads: bool = False
 ) -> tuple[BertForQuestionAnswering, BertTokenizer]:
-    """A reader of so many tokens and its tokenizer, from a Hugging Face folder with safetensors.
+    """Load a reader of so many tokens and its tokenizer; see `load_pair_model`.
 
     `new_heads`: start from a plain encoder: the two heads are drawn from torch's generator.
-
-    Raises:
-        BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
-            too few positions for `max_tokens`.
     """
-    model, tokenizer = load_pretrained(
-        BertForQuestionAnswering,
-        folder,
-        "a reader",
-        tokenizer=BertTokenizer,
-        new=HEADS if new_heads else (),
-        expected="a Hugging Face folder of BERT",
-    )
-    positions = model.config.max_position_embeddings
-    if max_tokens > positions:
-        raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
-    return model, tokenizer
+    return load_pair_model(BertForQuestionAnswering, folder, "a reader", max_tokens, new=HEADS if new_heads else ())
 
 
 save_reader = partial(  # what `load_reader` reads

@@ -11,37 +11,28 @@ from numpy.typing import NDArray
 from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.core.engine import Engine
-from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.pairs import Pair, Pairs, pair_shards, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, load_pair_model, map_pairs, tokenize
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.bert import relevance_scores
-from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline, feeders
-from trivium.nets.pretrained import export_trained, load_pretrained
+from trivium.nets.pretrained import export_trained
 
 Score = Callable[[Sequence[Pair]], NDArray[np.float64]]  # of (question text, passage id)
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
 def load_cross_encoder(
-    folder: Path, *, new_perceptron: bool = False
+    folder: Path, max_tokens: int, *, new_perceptron: bool = False
 ) -> tuple[BertForSequenceClassification, BertTokenizer]:
-    """Load a cross-encoder and its tokenizer from a Hugging Face folder (see `load_pretrained`).
+    """Load a cross-encoder of so many tokens and its tokenizer; see `load_pair_model`.
 
     With `new_perceptron` from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
     """
-    return load_pretrained(
-        BertForSequenceClassification,
-        folder,
-        "a cross-encoder",
-        tokenizer=BertTokenizer,
-        new=PERCEPTRON if new_perceptron else (),
-        expected="a Hugging Face folder of BERT",
-        num_labels=1,
-    )
+    new = PERCEPTRON if new_perceptron else ()
+    return load_pair_model(BertForSequenceClassification, folder, "a cross-encoder", max_tokens, new=new, num_labels=1)
 
 
 save_cross_encoder = partial(  # what `load_cross_encoder` reads
@@ -52,13 +43,6 @@ save_cross_encoder = partial(  # what `load_cross_encoder` reads
         "passage and others that were retrieved with it (Lerner et al., TAL 2022, section 6.2)."
     ),
 )
-
-
-def check_positions(model: BertForSequenceClassification, max_tokens: int) -> None:
-    """Refuse more tokens than the encoder has positions."""
-    positions = model.config.max_position_embeddings
-    if max_tokens > positions:
-        raise BadInput("more tokens than the cross-encoder has positions", got=max_tokens, expected=f"≤ {positions}")
 
 
 def score_pairs(
@@ -75,7 +59,6 @@ def score_pairs(
     Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The model is
     left in evaluation mode.
     """
-    check_positions(model, max_tokens)
     model.eval()
 
     def make(part: Sequence[Pair]) -> Pairs:
@@ -109,12 +92,10 @@ def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
 def score_by_shards(
     folder: Path, pairs: Sequence[Pair], texts: PassageTexts, *, max_tokens: int, batch: int, engine: Engine
 ) -> NDArray[np.float64]:
-    """Score pairs by the cross-encoder of a folder, in `pair_shards` on the engine; as `score_pairs`."""
+    """Score pairs by the cross-encoder of a folder, in shards on the engine; as `score_pairs`."""
     ordered = _longest_first(pairs, texts)
     score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
-    on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    shards = pair_shards(ordered, texts, batch)
-    scores = engine.map(score, shards, description="scoring", on_gpu=on_gpu, processes=1)
+    scores = map_pairs(score, ordered, texts, batch, engine, "scoring")
     by_pair = dict(zip(ordered, chain.from_iterable(scores), strict=True))
     return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
 
@@ -123,14 +104,10 @@ def score_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, batch: int
 ) -> NDArray[np.float64]:
     """Score a shard by `score_pairs` with the cross-encoder of a folder."""
-    return score_pairs(*_loaded(folder), *shard, max_tokens=max_tokens, batch=batch)
+    return score_pairs(*_loaded(folder, max_tokens), *shard, max_tokens=max_tokens, batch=batch)
 
 
-@lru_cache(maxsize=1)
-def _loaded(folder: Path) -> tuple[BertForSequenceClassification, BertTokenizer]:
-    model, tokenizer = load_cross_encoder(folder)
-    torch.nn.Module.to(model, pick_device())
-    return model, tokenizer
+_loaded = lru_cache(maxsize=1)(load_cross_encoder)
 
 
 def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:

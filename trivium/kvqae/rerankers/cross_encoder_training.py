@@ -16,17 +16,10 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
 from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, PairsOf
-from trivium.kvqae.rerankers.cross_encoder import (
-    check_positions,
-    load_cross_encoder,
-    rerank_run,
-    save_cross_encoder,
-    score_pairs,
-)
+from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
 from trivium.kvqae.rerankers.tuning import mean_mrr
 from trivium.measures.runs import Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
-from trivium.nets.device import pick_device
 
 
 def validation_mrr(
@@ -90,9 +83,7 @@ def train_cross_encoder(
         BadInput: no question to train on.
     """
     torch.manual_seed(parameters.seed)
-    model, tokenizer = load_cross_encoder(base, new_perceptron=new_perceptron)
-    check_positions(model, parameters.max_tokens)
-    torch.nn.Module.to(model, pick_device())
+    model, tokenizer = load_cross_encoder(base, parameters.max_tokens, new_perceptron=new_perceptron)
     splits, lists, texts = source.read({"train": parameters.depth, "validation": parameters.validation_passages})
     with_relevant, counts = split_by_relevance(splits["train"], lists["train"], texts)
     examples = [example for example in with_relevant if len(example.irrelevant) >= parameters.passages - 1]
