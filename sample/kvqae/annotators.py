@@ -16,8 +16,8 @@ from pydantic import Field
 from rapidfuzz.distance import Levenshtein
 
 from trivium.core.parameters import Parameters
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
 from trivium.kvqae.annotation.project import DECISION, DISCARD_REASONS, IMAGE, KEEP, QUESTION
+from trivium.kvqae.construction.generation import GeneratedQuestion
 
 _LEADS = ("In this picture:", "About what is shown here:", "Look at the person or thing in this picture:")
 _ASKING = re.compile(

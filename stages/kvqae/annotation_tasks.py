@@ -13,7 +13,6 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
-from trivium.kvqae.annotation.generated_questions import read_generated
 from trivium.kvqae.annotation.project import (
     NO_PICTURE,
     address_of,
@@ -25,6 +24,7 @@ from trivium.kvqae.annotation.project import (
     share_out,
 )
 from trivium.kvqae.construction.commons import commons_file_name
+from trivium.kvqae.construction.generation import read_generated
 from trivium.vision.decoding import FLAWS
 
 

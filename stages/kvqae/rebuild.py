@@ -11,7 +11,7 @@ from trivium.core.tables import read_json, read_json_lines, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.annotation.export import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
-from trivium.kvqae.annotation.generated_questions import read_generated
+from trivium.kvqae.construction.generation import read_generated
 from trivium.kvqae.construction.rebuilding import (
     Kept,
     RebuildParameters,

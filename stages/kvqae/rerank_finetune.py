@@ -6,7 +6,7 @@ from pathlib import Path
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
 
 
 def main(

@@ -15,15 +15,17 @@ from trivium.core.tables import write_json
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.rerankers.fusion import (
     Fusion,
+    choose,
     complete,
     default_minimum,
+    describe,
     fuse,
     keep_initial,
     read_lists,
     systems_of,
+    write_tried,
 )
 from trivium.kvqae.rerankers.reranker import SECTION, SPLITS, Rerankers
-from trivium.kvqae.rerankers.tuning import choose, describe, write_tried
 from trivium.kvqae.retrieval.fusion import WeightGridParameters
 from trivium.measures.runs import PADDING
 

@@ -16,7 +16,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
 from trivium.sources.brought import bring
 
 

@@ -85,8 +85,7 @@ from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_pass
 from trivium.kvqae.reader.answered_rows import read_selections
 from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
-from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, save_cross_encoder
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters
+from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, search_shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters

@@ -9,8 +9,8 @@ from PIL import Image
 
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, read_generated
 from trivium.kvqae.annotation.project import DECISION, IMAGE, KEEP, PROJECT, QUESTION
+from trivium.kvqae.construction.generation import GeneratedQuestion, read_generated
 
 TYPES = {QUESTION: ("textarea", "text"), DECISION: ("choices", "choices"), IMAGE: ("choices", "choices")}
 

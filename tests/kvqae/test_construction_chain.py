@@ -20,7 +20,7 @@ from tests.kvqae.tiny_wikipedia import write_params
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json
-from trivium.kvqae.annotation.generated_questions import read_generated
+from trivium.kvqae.construction.generation import read_generated
 
 QUESTIONS = {
     "q1": ("Who crossed the Iron Span built by Ada Lark?", ["Bo Finch"], ["Iron Span", "Ada Lark"]),

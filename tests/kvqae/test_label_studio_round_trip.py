@@ -19,7 +19,7 @@ from tests.kvqae.annotated_world import annotation, record, write_export, write_
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.inpainter import find_uv
 from trivium.kvqae.annotation.export import Annotation, read_annotations
-from trivium.kvqae.annotation.generated_questions import read_generated
+from trivium.kvqae.construction.generation import read_generated
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 SCRIPT = Path(__file__).with_name("label_studio_server.py")

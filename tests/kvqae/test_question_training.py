@@ -4,7 +4,7 @@ import torch
 from safetensors.torch import load_file
 
 import trivium.kvqae.reader.reader_training
-import trivium.kvqae.rerankers.cross_encoder_training
+import trivium.kvqae.rerankers.cross_encoder
 from tests.kvqae.tiny_reader import write_bert, write_world
 from tests.kvqae.tiny_training import Interrupted, context, cross_encoder_training, reader_training, same
 from trivium.kvqae.question_training import set_dropout
@@ -12,7 +12,7 @@ from trivium.kvqae.reader.reading import load_reader
 
 VALIDATIONS = {
     "reader": (trivium.kvqae.reader.reader_training, "validation_score"),
-    "cross_encoder": (trivium.kvqae.rerankers.cross_encoder_training, "validation_mrr"),
+    "cross_encoder": (trivium.kvqae.rerankers.cross_encoder, "validation_mrr"),
 }
 WORDS = "embeddings.word_embeddings.weight"
 

@@ -17,7 +17,7 @@ from trivium.core.tracking import Tracker
 from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.reader.pairs import PairsOf, tokenize
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, train_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
 
 SHARED = {
     "max_tokens": 32,

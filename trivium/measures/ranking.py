@@ -137,3 +137,8 @@ def evaluate(run: Run, qrels: Qrels, names: Iterable[str]) -> dict[str, NDArray[
 def means(values: dict[str, NDArray[np.float64]], prefix: str) -> dict[str, float]:
     """Flat metrics `{prefix}_{measure}: mean over queries`."""
     return {f"{prefix}_{name}": float(per_query.mean()) for name, per_query in values.items()}
+
+
+def mean_reciprocal_rank(run: Run, qrels: Qrels) -> float:
+    """Mean reciprocal rank over the queries of the qrels; 0 for one without a relevant document."""
+    return float(evaluate(run, qrels, ["mrr"])["mrr"].mean())

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-import trivium.kvqae.rerankers.cross_encoder_training as module
+import trivium.kvqae.rerankers.cross_encoder as module
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import (
     CROSS_ENCODER,
@@ -21,8 +21,8 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import judged, retrieved, split_by_relevance, texts_of
-from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder
-from trivium.kvqae.rerankers.cross_encoder_training import CrossEncoderTrainingParameters, loss_of, mean_mrr
+from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, loss_of
+from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.runs import Run
 
 
@@ -123,4 +123,4 @@ def test_validation_counts_questions_without_relevant_passage(world):
     run = run.select(question.id for question in questions)
     qrels = judged(questions, run, texts_of(world.passages, world.articles, run.documents))
     assert [ids.tolist() for ids in qrels.relevant] == [[0], [2], []]
-    assert mean_mrr(run, qrels) == pytest.approx((1 + 1 / 2 + 0) / 3)
+    assert mean_reciprocal_rank(run, qrels) == pytest.approx((1 + 1 / 2 + 0) / 3)

@@ -6,8 +6,7 @@ import pytest
 
 from tests.kvqae.tiny_construction import mention
 from trivium.core.tables import write_json_lines
-from trivium.kvqae.annotation.generated_questions import read_generated
-from trivium.kvqae.construction.generation import REASONS, generate_questions
+from trivium.kvqae.construction.generation import REASONS, generate_questions, read_generated
 
 ADA = {
     "title": "Ada Lark (poet)",

@@ -13,8 +13,8 @@ from rapidfuzz.distance import Levenshtein
 
 from trivium.core.errors import BadInput
 from trivium.formats.label_studio import ExportedAnnotation, ExportedTask, read_export
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
 from trivium.kvqae.annotation.project import CONTROLS, DECISION, DISCARD_REASONS, IMAGE, KEEP, PROJECT, QUESTION
+from trivium.kvqae.construction.generation import GeneratedQuestion
 from trivium.measures.agreement import fleiss_kappa
 
 EXPORT, EXPECTED = "export.json", "expected.json"  # of the folder that stage `kvqae-annotations` writes

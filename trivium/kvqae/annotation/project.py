@@ -19,7 +19,7 @@ from xml.sax.saxutils import quoteattr
 import numpy as np
 
 from trivium.core.image_shards import Images
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion
+from trivium.kvqae.construction.generation import GeneratedQuestion
 from trivium.vision.decoding import Unreadable, decode_picture
 
 PROJECT = "viquae-annotation-1"  # in every task: an export of another project is told by it

@@ -15,7 +15,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, Question
 from trivium.kvqae.annotation.export import Annotation, settle
-from trivium.kvqae.annotation.generated_questions import GeneratedQuestion, name_pattern
+from trivium.kvqae.construction.generation import GeneratedQuestion, name_pattern
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 

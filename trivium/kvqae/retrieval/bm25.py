@@ -7,7 +7,6 @@ from math import ceil
 from pathlib import Path
 from typing import ClassVar
 
-import numpy as np
 from pydantic import Field
 from tqdm import tqdm
 
@@ -19,7 +18,7 @@ from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.knowledge_base.passage_texts import stream_passages
 from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
-from trivium.measures.ranking import evaluate
+from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.runs import Run
 
 
@@ -98,8 +97,7 @@ def grid_search(
         write_run(files[setting], run)
     runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
     qrels = judge_passages(questions, pool_runs(questions, runs, parameters.depth), passages, articles)
-    values = [float(np.mean(evaluate(run, qrels, ["mrr"])["mrr"])) for run in runs]
-    return [(k1, b, mrr) for (k1, b), mrr in zip(settings, values, strict=True)]
+    return [(*setting, mean_reciprocal_rank(run, qrels)) for setting, run in zip(settings, runs, strict=True)]
 
 
 def write_runs(

@@ -1,6 +1,6 @@
 """Generated questions are read as written, or refused by row and field."""
 
-from trivium.kvqae.annotation.generated_questions import name_pattern
+from trivium.kvqae.construction.generation import name_pattern
 
 
 def test_names_are_whole_words_regardless_of_case():
