@@ -19,8 +19,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.tables import write_table
-from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_shards, passage_parts
+from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, passage_parts
 from trivium.vision.neighbours import exact_search, faiss
 
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
@@ -96,11 +95,18 @@ def write_small_bert(folder: Path) -> None:
 
 def encode_files(folder: Path, count: int) -> None:
     parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
-    encoder = TextEncoder("dpr_few_shot", folder / "bert", "passage")
     files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
+        encode = partial(
+            encode_part,
+            encoder="dpr_few_shot",
+            model=folder / "bert",
+            work=Path(work),
+            parameters=parameters,
+            source="",
+        )
         for part in passage_parts(*files, parameters.shard_size):
-            for shard, file in zip(part, encode_shards(lambda: encoder, part, Path(work), parameters, ""), strict=True):
+            for shard, file in zip(part, encode(part), strict=True):
                 matrix[shard.first : shard.first + len(shard.texts)] = read_matrix(file)
 
 

@@ -15,12 +15,11 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.kvqae.annotation.project import (
     NO_PICTURE,
+    TEMPLATES,
     address_of,
     annotation_task,
     balanced_sample,
     embedder,
-    instructions,
-    labelling_config,
     share_out,
 )
 from trivium.kvqae.construction.commons import commons_file_name
@@ -92,8 +91,8 @@ def main(
     with write_atomically(out) as target:
         target.mkdir()
         write_json(target / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
-        (target / "config.xml").write_text(labelling_config(), "utf-8")
-        (target / "instructions.md").write_text(instructions(), "utf-8")
+        for name in ("config.xml", "instructions.md"):
+            (target / name).write_text((TEMPLATES / f"annotation_{name}").read_text("utf-8"), "utf-8")
     return {
         "generated": float(len(questions)),
         "tasks": float(len(tasks)),

@@ -20,9 +20,8 @@ from trivium.kvqae.annotation.project import (
     IMAGE,
     KEEP,
     QUESTION,
+    TEMPLATES,
     balanced_sample,
-    instructions,
-    labelling_config,
 )
 
 HOSTILE = "\"><script>alert(1)</script> & 'or' $question ]]> {{x}}"
@@ -71,7 +70,7 @@ def test_the_interface_shows_what_tasks_hold(tmp_path):
     (asked,) = [view for view in root.iter("View") if view.get("whenTagName") == DECISION]
     assert asked.get("whenChoiceValue") == KEEP
     for reason in DISCARD_REASONS:
-        assert f"*{reason}*" in instructions()
+        assert f"*{reason}*" in (TEMPLATES / "annotation_instructions.md").read_text("utf-8")
 
 
 def test_tasks_hold_the_question_and_pictures_in_the_order_of_candidates(tmp_path):
@@ -98,7 +97,7 @@ def test_hostile_texts_and_names_stay_data(tmp_path):
     assert data["question"] == data["original_question"] == HOSTILE
     for address in map(address_of, (data["reference"], data["images"][0]["html"])):
         assert re.fullmatch(r"https://example\.org/[\w%.~-]+\?width=320", address)
-    assert HOSTILE not in labelling_config()
+    assert HOSTILE not in (TEMPLATES / "annotation_config.xml").read_text("utf-8")
 
 
 # What ViQuAE's authors call the images of their knowledge base; Commons has no file of such a name.

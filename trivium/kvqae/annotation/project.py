@@ -28,17 +28,8 @@ CONTROLS = {DECISION: "choices", QUESTION: "text", IMAGE: "choices"}  # and wher
 KEEP = "keep"
 DISCARD_REASONS = ("overspecified", "without a relevant image", "otherwise unfit")
 
-_TEMPLATES = files("trivium.kvqae.annotation") / "templates"
-
-
-def labelling_config() -> str:
-    """Read the labelling interface, in Label Studio's XML."""
-    return (_TEMPLATES / "annotation_config.xml").read_text("utf-8")
-
-
-def instructions() -> str:
-    """Read the rules that annotators follow (Markdown)."""
-    return (_TEMPLATES / "annotation_instructions.md").read_text("utf-8")
+# The labelling interface, in Label Studio's XML (`config.xml`), and the rules that annotators follow.
+TEMPLATES = files("trivium.kvqae.annotation") / "templates"
 
 
 def annotation_task(
@@ -87,19 +78,20 @@ def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str],
 
     `counts` counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
     """
-    return cache(lambda name: _embedded(images.read(name), side, counts))
 
+    @cache
+    def embedded(name: str) -> str:
+        try:
+            picture = decode_picture(images.read(name), max_side=side, max_pixels=_MAX_PIXELS)
+        except Unreadable:
+            counts["unreadable"] += 1
+            return NO_PICTURE
+        counts.update(picture.flaws)
+        out = io.BytesIO()
+        picture.image.save(out, "JPEG", quality=80)
+        return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
-def _embedded(data: bytes, side: int, counts: Counter[str]) -> str:
-    try:
-        picture = decode_picture(data, max_side=side, max_pixels=_MAX_PIXELS)
-    except Unreadable:
-        counts["unreadable"] += 1
-        return NO_PICTURE
-    counts.update(picture.flaws)
-    out = io.BytesIO()
-    picture.image.save(out, "JPEG", quality=80)
-    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+    return embedded
 
 
 def balanced_sample(

@@ -6,7 +6,7 @@ that are compared for this question.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -118,7 +118,9 @@ class OwnBase(Base):
             face = 1 + max(range(len(faces)), key=lambda place: (faces[place].probability, -place))
         route: Route = "face" if face else "whole"
         view = PictureView(image, faces=faces, face=faces[face - 1] if face else None)
-        notes = [] if len(faces) < 2 else [_which_face(faces, face)]
+        which = f"number {face} from the left" if face else "none of them"
+        several = f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
+        notes = [several] if len(faces) > 1 else []
         if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
             return replace(view, notes=notes)
@@ -196,11 +198,6 @@ class OwnBase(Base):
             return read_bytes(path, LARGEST_IMAGE) if hash_of(path) == shown["sha256"] else None
         except BadInput:
             return None
-
-
-def _which_face(faces: Sequence[FaceFound], number: int | None) -> str:
-    which = f"number {number} from the left" if number else "none of them"
-    return f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
 
 
 def _scale_of_texts(run: Run) -> Scale:

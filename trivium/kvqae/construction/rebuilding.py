@@ -47,10 +47,7 @@ def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
     for item, own in enumerate(keys):
         for key in own:
             items.merge(item, first.setdefault(key, item))
-    components: dict[int, list[int]] = {}
-    for item in range(len(keys)):
-        components.setdefault(items[item], []).append(item)
-    return list(components.values())
+    return sorted(sorted(component) for component in items.subsets())
 
 
 _MARKS = string.punctuation + "“”‘’«»…–—"

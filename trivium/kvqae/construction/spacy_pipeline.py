@@ -105,11 +105,6 @@ def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:
     )  # fmt: skip
 
 
-def _examples(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Example]:
-    references = [to_document(pipeline, sentence) for sentence in sentences]
-    return list(map(Example, _bare(pipeline, sentences), references))
-
-
 def _bare(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
     return [Doc(pipeline.vocab, words=list(gold.words), spaces=list(gold.spaces)) for gold in sentences]
 
@@ -146,7 +141,8 @@ def train_pipeline(
     """
     fix_random_seed(seed)
     rng = random.Random(seed)
-    examples = _examples(pipeline, sentences)
+    references = [to_document(pipeline, sentence) for sentence in sentences]
+    examples = list(map(Example, _bare(pipeline, sentences), references))
     optimizer = pipeline.initialize(lambda: examples, sgd=Adam(learning_rate))
     words = sum(len(sentence.words) for sentence in sentences)
     loss = 0.0

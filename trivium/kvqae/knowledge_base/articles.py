@@ -14,8 +14,6 @@ from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
 
 # Headings, lists and what extraction left of tables.
 _NOT_TEXT = ("Section::::", "BULLET::::", "{|", "|")
-
-
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 
 

@@ -105,10 +105,35 @@ def write_passages(
     kb_articles = len(images) - images.null_count
     batches = read_batches(articles, parameters.shard_size, ["article", "text"])
     brought = None if parameters.brought is None else BroughtPassages(parameters.brought, articles, work or out.parent)
-    if brought is not None:
-        return _write(out, _join(brought, batches, engine, parameters.words), kb_articles, len(images), brought)
-    cut = engine.map(partial(cut_articles, words=parameters.words), batches, description="passages")
-    return _write(out, cut, kb_articles, len(images))
+    if brought is None:
+        schema = SCHEMA
+        cut = engine.map(partial(cut_articles, words=parameters.words), batches, description="passages")
+    else:
+        schema, cut = BROUGHT_SCHEMA, _join(brought, batches, engine, parameters.words)
+    total = kb_passages = cut_here = 0
+    # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
+    with (
+        write_atomically(out) as file,
+        pq.ParquetWriter(file, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
+    ):
+        for passages in cut:
+            ids = pa.array(range(total, total + len(passages)), pa.int64())
+            writer.write_batch(pa.record_batch([ids, *passages.columns], schema=schema))
+            total += len(passages)
+            in_base = pc.less(passages["article"], kb_articles)
+            kb_passages += pc.sum(in_base, min_count=0).as_py()
+            if brought is not None:
+                cut_here += pc.sum(pc.and_(in_base, pc.is_null(passages[ROW])), min_count=0).as_py()
+        theirs = {} if brought is None else {ROWS.decode(): str(brought.rows)}
+        writer.add_key_value_metadata({"kb_passages": str(kb_passages), **theirs})
+    counts = {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(len(images), 1)}
+    if brought is None:
+        return counts
+    return counts | {
+        "brought": brought.rows,
+        "brought_without_article": brought.without_article,
+        "kb_passages_cut_here": cut_here,
+    }
 
 
 def _join(
@@ -132,37 +157,3 @@ def _join(
         theirs = pa.Table.from_pylist(rows, schema=BROUGHT_SCHEMA.remove(0))
         table = pa.concat_tables([theirs, pa.Table.from_batches([cut])], promote_options="default")
         yield from table.sort_by([("article", "ascending"), ("position", "ascending")]).combine_chunks().to_batches()
-
-
-def _write(
-    out: Path,
-    batches: Iterable[pa.RecordBatch],
-    kb_articles: int,
-    articles: int,
-    brought: BroughtPassages | None = None,
-) -> dict[str, float]:
-    schema = SCHEMA if brought is None else BROUGHT_SCHEMA
-    total = kb_passages = cut_here = 0
-    # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
-    with (
-        write_atomically(out) as file,
-        pq.ParquetWriter(file, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,
-    ):
-        for passages in batches:
-            ids = pa.array(range(total, total + len(passages)), pa.int64())
-            writer.write_batch(pa.record_batch([ids, *passages.columns], schema=schema))
-            total += len(passages)
-            in_base = pc.less(passages["article"], kb_articles)
-            kb_passages += pc.sum(in_base, min_count=0).as_py()
-            if brought is not None:
-                cut_here += pc.sum(pc.and_(in_base, pc.is_null(passages[ROW])), min_count=0).as_py()
-        theirs = {} if brought is None else {ROWS.decode(): str(brought.rows)}
-        writer.add_key_value_metadata({"kb_passages": str(kb_passages), **theirs})
-    counts = {"passages": total, "kb_passages": kb_passages, "passages_per_article": total / max(articles, 1)}
-    if brought is None:
-        return counts
-    return counts | {
-        "brought": brought.rows,
-        "brought_without_article": brought.without_article,
-        "kb_passages_cut_here": cut_here,
-    }

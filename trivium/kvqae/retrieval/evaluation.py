@@ -23,12 +23,8 @@ from trivium.measures.significance import bootstrap_interval, fisher_randomizati
 from trivium.vision.encoder_registry import by_route
 
 MEASURES = ("mrr", "precision@1", "precision@20", "hits@20")
-
-
 TEXT = ("bm25", "dpr_zero_shot", "dpr_few_shot")  # in the paper
 BEYOND = ("bm25_dpr_few_shot", "bm25_dpr_few_shot_image", "rrf")  # not in the paper
-
-
 ROWS = ("bm25", "dpr_zero_shot", "bm25_image", "dpr_zero_shot_image", "dpr_few_shot", "dpr_few_shot_image")
 
 

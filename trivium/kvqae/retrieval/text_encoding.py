@@ -1,7 +1,7 @@
 """One vector a passage of the knowledge base and a question, by a text encoder (kvqae.md §3)."""
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache, partial
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -56,36 +56,25 @@ def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[l
 def encode_part(
     part: Sequence[Shard], *, encoder: str, model: Path, work: Path, parameters: EncodeTextsParameters, source: str
 ) -> list[Path]:
-    """`encode_shards` by the passages' side of an encoder in `model`, loaded once a process."""
-    return encode_shards(partial(_passage_encoder, encoder, model), part, work, parameters, source)
-
-
-def encode_shards(
-    load: Callable[[], "TextEncoder"],
-    shards: Sequence[Shard],
-    work: Path,
-    parameters: EncodeTextsParameters,
-    source: str,
-) -> list[Path]:
     """Write each shard's vectors, float16, to a file of `work`; those that are there are not made again.
 
-    Where a GPU encodes a shard, processes tokenise the next one meanwhile. `load` gives the encoder, if there is
-    something to encode; `source` is the passages' file, for messages.
+    They are those of the passages' side of an encoder in `model`, loaded once a process. Where a GPU encodes a shard,
+    processes tokenise the next one meanwhile. `source` is the passages' file, for messages.
     """
-    files = [work / f"passages-{shard.first:09d}.npy" for shard in shards]
-    new = [(shard, file) for shard, file in zip(shards, files, strict=True) if not file.exists()]
+    files = [work / f"passages-{shard.first:09d}.npy" for shard in part]
+    new = [(shard, file) for shard, file in zip(part, files, strict=True) if not file.exists()]
     if not new:
         return files
     from trivium.nets.feeding import Feed, feeders
     from trivium.nets.tokens import ragged
 
-    encoder = load()
+    loaded = _passage_encoder(encoder, model)
     chunks = [(shard, file, start) for shard, file in new for start in range(0, len(shard.texts), CHUNK)]
 
     def make(number: int) -> "Ragged":
         shard, _, start = chunks[number]
         titles, texts = (column.slice(start, CHUNK).to_pylist() for column in (shard.titles, shard.texts))
-        return ragged(encoder.tokenize(texts, parameters.max_tokens, titles))
+        return ragged(loaded.tokenize(texts, parameters.max_tokens, titles))
 
     workers = feeders()
     feed = Feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
@@ -93,7 +82,7 @@ def encode_shards(
     for tokens, (shard, file, _) in zip(feed, chunks, strict=True):
         ids += tokens.rows()
         if len(ids) == len(shard.texts):
-            vectors = half_precision(encoder.encode(ids, parameters.batch_size), source, shard.first)
+            vectors = half_precision(loaded.encode(ids, parameters.batch_size), source, shard.first)
             with write_atomically(file) as target:
                 np.save(target, vectors)
             ids = []
