@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from bench import harness
-from trivium.commands.ask import ROW, open_graph, prepare_arithmetic
+from trivium.commands.ask import ROW, prepare_arithmetic
 from trivium.core.errors import BadInput
+from trivium.core.parameters import used_values
 
 QUESTIONS, WARM_UP = 100, 10
 WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say
@@ -39,9 +40,11 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
     Raises:
         BadInput: the project is not built.
     """
-    asker, dataset = open_graph(root, ROW)
-    with asker:
-        pairs = cycle(questions_and_pictures(root, dataset))
+    from trivium.kvqae.asking.asker import Asker
+    from trivium.kvqae.asking.graph import GraphBase
+
+    with Asker(lambda: GraphBase(root, ROW)) as asker:
+        pairs = cycle(questions_and_pictures(root, str(used_values(root / "params.yaml", "kvqae.dataset"))))
         for pair in islice(pairs, warm_up):
             asker.ask(*pair, rerank=rerank)
         return [harness.once(partial(asker.ask, *pair, rerank=rerank)) for pair in islice(pairs, questions)]

@@ -132,16 +132,14 @@ def open_base(folder: Path, arguments: Namespace) -> "Asker":
     return Asker(lambda: OwnBase(base, foreign, make_reader), identifier_of(arguments, journal))
 
 
-def open_graph(root: Path, row: str, arguments: Namespace | None = None) -> "tuple[Asker, str]":
-    """Open what `make repro` made in a project; returns also the folder of its questions, below `data/kvqae`."""
+def open_graph(root: Path, row: str, arguments: Namespace) -> "Asker":
+    """Open what `make repro` made in a project."""
     from trivium.commands.kb_models import identifier_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.graph import GraphBase
     from trivium.kvqae.reader.prompted import JOURNAL
 
-    asker = Asker(lambda: GraphBase(root, row), None if arguments is None else identifier_of(arguments, root / JOURNAL))
-    assert isinstance(asker.base, GraphBase)
-    return asker, asker.base.dataset
+    return Asker(lambda: GraphBase(root, row), identifier_of(arguments, root / JOURNAL))
 
 
 def _ask_table(arguments: Namespace) -> None:
@@ -170,7 +168,7 @@ def _ask_one(arguments: Namespace) -> None:
         raise BadInput("the question is empty")
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
     if arguments.kb is None:
-        asker, _ = open_graph(Path.cwd(), arguments.row, arguments)
+        asker = open_graph(Path.cwd(), arguments.row, arguments)
     else:
         asker = open_base(arguments.kb, arguments)
     with asker:

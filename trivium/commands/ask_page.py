@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 
 from trivium.commands.ask import ROW, add_models, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
+from trivium.core.parameters import used_values
 
 if TYPE_CHECKING:  # seconds to import
     import gradio
@@ -198,8 +199,9 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
         askers = {base.resolve().name: stack.enter_context(open_base(base, arguments)) for base in arguments.kb}
         samples = Samples([], {})
         if not askers:
-            asker, dataset = open_graph(Path.cwd(), arguments.row, arguments)
-            askers = {"": stack.enter_context(asker)}
+            asker = stack.enter_context(open_graph(Path.cwd(), arguments.row, arguments))
+            askers = {"": asker}
+            dataset = str(used_values(Path.cwd() / "params.yaml", "kvqae.dataset"))
             samples = read_samples(Path.cwd(), dataset, folder / "samples")
             for path, question in samples.examples[:2]:  # a network's first look at a new shape is slow
                 asker.ask(question, Path(path).read_bytes())

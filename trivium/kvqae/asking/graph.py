@@ -40,8 +40,7 @@ from trivium.vision.neighbours import read_ivf
 class GraphBase(Base):
     """What `dvc repro` made, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
 
-    `dataset` is the folder of the questions in use, below `data/kvqae`. `BadInput`: no such row, bad parameters, or
-    something is not there yet.
+    `BadInput`: no such row, bad parameters, or something is not there yet.
     """
 
     def __init__(self, root: Path, row: str) -> None:
@@ -51,7 +50,7 @@ class GraphBase(Base):
         rows = {name: systems for name, systems in section.rows.items() if name not in ARTICLE_ROWS}
         if row not in rows:
             raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=rows)
-        self.dataset, self.limits = str(project.value("dataset")), project.value("pictures")
+        self.limits = project.value("pictures")
         if theirs := list(filter(is_brought, rows[row])):
             raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
         record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))

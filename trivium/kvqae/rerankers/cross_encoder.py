@@ -25,7 +25,7 @@ from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, Pair, Pairs, PairsOf, load_pair_model, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
-from trivium.measures.runs import PADDING, Qrels, Run
+from trivium.measures.runs import PADDING, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained
@@ -126,22 +126,6 @@ def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:
     return sorted(lengths, key=lambda pair: (-lengths[pair], pair))
 
 
-def validation_mrr(
-    model: BertForSequenceClassification,
-    tokenizer: BertTokenizer,
-    questions: Sequence[Question],
-    run: Run,
-    texts: PassageTexts,
-    qrels: Qrels,
-    parameters: QuestionTrainingParameters,
-) -> float:
-    """Compute the mean reciprocal rank of the questions' re-ranked lists."""
-    score = partial(
-        score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
-    )
-    return mean_reciprocal_rank(rerank_run(questions, run, score), qrels)
-
-
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`; `kvqae.cross_encoder` has what they share."""
 
@@ -201,6 +185,9 @@ def train_cross_encoder(
     questions = splits["validation"][: parameters.validation_questions]
     initial = lists["validation"].select(question.id for question in questions)
     qrels = judged(questions, initial, texts)
+    score = partial(
+        score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
+    )
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
@@ -213,7 +200,7 @@ def train_cross_encoder(
         weight_decay=parameters.weight_decay,
         loss_of=lambda sampled: (loss_of(model, pairs, sampled), {}),
         score="validation_mrr",
-        validate=lambda: validation_mrr(model, tokenizer, questions, initial, texts, qrels, parameters),
+        validate=lambda: mean_reciprocal_rank(rerank_run(questions, initial, score), qrels),
         work=checkpoints,
         log=log,
     )
