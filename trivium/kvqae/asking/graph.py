@@ -129,16 +129,8 @@ class GraphBase(Base):
             index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
         model = project.made(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
         matrix, ids = (read_matrix(project.made(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
-        return Dense(
-            system,
-            TextEncoder(system, model, "question"),
-            self._tokens,
-            matrix,
-            ids,
-            search.depth,
-            index,
-            search.probes,
-        )
+        encoder = TextEncoder(system, model, "question")
+        return Dense(system, encoder, self._tokens, matrix, ids, search.depth, index, search.probes)
 
 
 class _ImageSystems:
