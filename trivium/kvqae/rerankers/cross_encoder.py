@@ -25,7 +25,7 @@ from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
 from trivium.kvqae.reader.pairs import KeptPairs, Pair, Pairs, PairsOf, load_pair_model, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
-from trivium.measures.runs import PADDING, Run
+from trivium.measures.runs import PADDING, Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.feeding import Leaving, Pipeline, feeders
 from trivium.nets.pretrained import export_trained
@@ -140,6 +140,21 @@ class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     weight_decay: float = Field(ge=0, description="AdamW's")
 
 
+def validation_mrr(
+    model: BertForSequenceClassification,
+    tokenizer: BertTokenizer,
+    questions: Sequence[Question],
+    run: Run,
+    texts: PassageTexts,
+    qrels: Qrels,
+    parameters: CrossEncoderTrainingParameters,
+) -> float:
+    """Compute the mean reciprocal rank of the questions' re-ranked lists."""
+    limits = {"max_tokens": parameters.max_tokens, "batch": parameters.batch}
+    score = partial(score_pairs, model, tokenizer, texts=texts, **limits)
+    return mean_reciprocal_rank(rerank_run(questions, run, score), qrels)
+
+
 def loss_of(model: BertForSequenceClassification, pairs_of: PairsOf, sampled: Sampled) -> torch.Tensor:
     """Sum these questions' losses; of each the same number of passages, the first one relevant."""
     pairs = pairs_of(
@@ -185,9 +200,6 @@ def train_cross_encoder(
     questions = splits["validation"][: parameters.validation_questions]
     initial = lists["validation"].select(question.id for question in questions)
     qrels = judged(questions, initial, texts)
-    score = partial(
-        score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
-    )
     pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
@@ -200,7 +212,7 @@ def train_cross_encoder(
         weight_decay=parameters.weight_decay,
         loss_of=lambda sampled: (loss_of(model, pairs, sampled), {}),
         score="validation_mrr",
-        validate=lambda: mean_reciprocal_rank(rerank_run(questions, initial, score), qrels),
+        validate=lambda: validation_mrr(model, tokenizer, questions, initial, texts, qrels, parameters),
         work=checkpoints,
         log=log,
     )
