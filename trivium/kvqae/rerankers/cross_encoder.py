@@ -150,8 +150,9 @@ def validation_mrr(
     parameters: CrossEncoderTrainingParameters,
 ) -> float:
     """Compute the mean reciprocal rank of the questions' re-ranked lists."""
-    limits = {"max_tokens": parameters.max_tokens, "batch": parameters.batch}
-    score = partial(score_pairs, model, tokenizer, texts=texts, **limits)
+    score = partial(
+        score_pairs, model, tokenizer, texts=texts, max_tokens=parameters.max_tokens, batch=parameters.batch
+    )
     return mean_reciprocal_rank(rerank_run(questions, run, score), qrels)
 
 
