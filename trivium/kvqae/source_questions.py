@@ -1,8 +1,6 @@
 """The TriviaQA questions that ViQuAE's were made from: nobody may train on them (kvqae.md §2)."""
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
@@ -10,28 +8,20 @@ from trivium.formats.questions import SPLITS, read_questions
 from trivium.measures.answers import normalize_answer
 
 
-@dataclass(frozen=True)
-class SourceQuestions:
-    """The normalised texts of the questions that ViQuAE's, of all splits, were made from.
+def normalize_question(text: str) -> str:
+    """Normalise a question as questions are compared: TriviaQA asks some twice, under two ids."""
+    return normalize_answer(fold(text))
 
-    TriviaQA asks some questions twice, under two ids, so texts are compared. `unknown` counts the questions that do not
-    say what they were made from.
+
+def source_questions(viquae: Path) -> tuple[set[str], int]:
+    """List the normalised questions that those of a folder, of all splits, were made from.
+
+    Returns also how many of the folder's questions do not say what they were made from.
     """
-
-    texts: frozenset[str]
-    unknown: int
-
-    @classmethod
-    def of(cls, viquae: Path) -> Self:
-        """Read all splits of a folder of ViQuAE's questions."""
-        originals = [
-            question.original_question for split in SPLITS for question in read_questions(viquae / f"{split}.jsonl")
-        ]
-        texts = frozenset(normalize_answer(fold(text)) for text in originals if text is not None)
-        return cls(texts, sum(text is None for text in originals))
-
-    def __contains__(self, text: str) -> bool:
-        return normalize_answer(fold(text)) in self.texts
+    originals = [
+        question.original_question for split in SPLITS for question in read_questions(viquae / f"{split}.jsonl")
+    ]
+    return {normalize_question(text) for text in originals if text is not None}, originals.count(None)
 
 
 def check_no_leak(viquae: Path, triviaqa: Path) -> int:
@@ -39,9 +29,9 @@ def check_no_leak(viquae: Path, triviaqa: Path) -> int:
 
     Returns how many ViQuAE questions do not say what they were made from, and could not be checked.
     """
-    sources = SourceQuestions.of(viquae)
+    sources, unknown = source_questions(viquae)
     for row, question in enumerate(read_questions(triviaqa / "train.jsonl"), 1):
-        if question.text in sources:
+        if normalize_question(question.text) in sources:
             problem = "training question that a ViQuAE question was made from"
             raise BadInput(problem, file=triviaqa / "train.jsonl", row=row, field="input", got=question.text)
-    return sources.unknown
+    return unknown

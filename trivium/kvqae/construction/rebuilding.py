@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from pydantic import Field
 
-from trivium.core.folding import fold
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, Question
 from trivium.kvqae.annotation.export import Annotation, settle
 from trivium.kvqae.construction.generation import GeneratedQuestion, name_pattern
-from trivium.measures.answers import AnswerMatcher, normalize_answer
+from trivium.kvqae.source_questions import normalize_question
+from trivium.measures.answers import AnswerMatcher
 
 
 def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, float], seed: int) -> list[str]:
@@ -142,14 +142,14 @@ def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, flo
 
     `counts` receives how many were left out.
     """
-    originals = {normalize_answer(fold(question.generated.original_question)) for question in kept}
+    originals = {normalize_question(question.generated.original_question) for question in kept}
     sources = {question.generated.source for question in kept}
     counts |= dict.fromkeys(("triviaqa_behind_questions", "triviaqa_repeated"), 0.0)
     texts: set[str] = set()
     ids: set[str] = set()
     for split in SPLITS:
         for _, record in read_json_lines(folder / f"{split}.jsonl"):
-            text = normalize_answer(fold(record["input"]))
+            text = normalize_question(record["input"])
             if text in originals or record["id"] in sources:
                 counts["triviaqa_behind_questions"] += 1
             elif text in texts or record["id"] in ids:

@@ -19,7 +19,7 @@ from trivium.core.tables import read_json_lines, write_json_lines
 from trivium.formats.kilt_articles import parse_article
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
-from trivium.kvqae.source_questions import SourceQuestions
+from trivium.kvqae.source_questions import normalize_question, source_questions
 from trivium.sources.brought import require_files
 from trivium.vision.decoding import open_picture
 
@@ -198,8 +198,8 @@ def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[st
         `triviaqa_train`, how many are left, and `triviaqa_train_seen_in_viquae`, how many are not.
     """
     train = triviaqa / "train.jsonl"
-    sources = SourceQuestions.of(viquae)
-    kept = {question.id for question in read_questions(train) if question.text not in sources}
+    sources, _ = source_questions(viquae)
+    kept = {question.id for question in read_questions(train) if normalize_question(question.text) not in sources}
     records = [record for _, record in read_json_lines(train)]
     if len(kept) < len(records):
         write_json_lines(train, (record for record in records if record["id"] in kept))
