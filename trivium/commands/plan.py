@@ -20,7 +20,10 @@ from typing import Any
 
 import networkx as nx
 import yaml
+from dvc.exceptions import DvcException
+from dvc.repo import Repo
 
+from trivium.commands.repro import stages_apart
 from trivium.commands.scale import merge, scale_file
 from trivium.core.errors import BadInput
 from trivium.core.lock import value_in
@@ -78,12 +81,8 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
         list(merge(parameters, read_parameters(scale), scale))
     needs = read_graph(graph, parameters)
     cells = Counter(name.partition("@")[0] for name in needs)
-    quantities, apart = Quantities(parameters), ESTIMATES["apart"]
-    own: set[str] = set()
-    if parameters["world"]["kvqae"] != "sample" and apart in needs:
-        below = {apart, *nx.descendants(needs, apart)}
-        last = {"report", *nx.ancestors(needs, "report")}
-        own = {name for name in below if nx.ancestors(needs, name) <= below | last}
+    quantities = Quantities(parameters)
+    apart = stages_apart(needs) if parameters["world"]["kvqae"] != "sample" else set()
     costs = []
     for stage in read_parameters(graph)["stages"]:
         row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
@@ -91,7 +90,7 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
             name: quantities.value(row[name], cells[stage]) for name in NUMBERS if name in (row or ())
         }
         spread = (row or {}).get("spread", "")
-        is_known, is_apart = row is not None, stage in own
+        is_known, is_apart = row is not None, stage in apart
         costs.append(Cost(stage, cells[stage], spread=spread, is_known=is_known, is_apart=is_apart, **numbers))
     return costs
 
@@ -209,9 +208,6 @@ def read_graph(graph: Path, parameters: Mapping[str, Any]) -> nx.DiGraph:
     Raises:
         BadInput: DVC refuses them, as when a scale leaves a setting of a cell open.
     """
-    from dvc.exceptions import DvcException
-    from dvc.repo import Repo
-
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / ".dvc").mkdir()
         (Path(folder) / ".dvc" / "config").write_text("[core]\n    no_scm = true\n", encoding="utf-8")

@@ -49,16 +49,21 @@ KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two a
 repo: Repo  # of a process that reproduces stages
 
 
+def stages_apart(graph: nx.DiGraph) -> set[str]:
+    """The construction and what it alone needs: where questions are real, they run only when asked for by name."""
+    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
+    return {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
+
+
 def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
     """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
-    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
-    apart = {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
     if pipeline == "construction":
         own = {CONSTRUCTION} & set(graph)
     elif pipeline == "complexity" and any(map(PLAIN, graph)):  # the questions have no frames: the rest cannot run
         own = {stage for stage in graph if PLAIN(stage)}
     elif pipeline or not is_invented:
-        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")} - apart - LAST
+        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")}
+        own -= stages_apart(graph) | LAST
     else:
         own = set(graph) - LAST
     return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
