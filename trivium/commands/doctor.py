@@ -25,7 +25,7 @@ import psutil
 
 from trivium.core.arithmetic import has_avx512
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters, used_values
+from trivium.core.parameters import read_parameters, used_values, value_at
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
 from trivium.sources.brought import free_space
 from trivium.sources.pins import REQUESTED, Pins
@@ -144,16 +144,15 @@ def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Fin
     Raises:
         BadInput: a set has no source or folder in `world`.
     """
-    world = parameters.get("world", {})
     for name, source in Pins(REQUESTED).sources.items():
-        for field, section in ((f"world.{name}", world), (f"world.local.{name}", world.get("local", {}))):
-            if name not in section:
-                raise BadInput("missing", file=root / "params.yaml", field=field, choices=sorted(section))
-        folder, files = Path(world["local"][name]), (*(source.files or ()), *PHOTOGRAPHS.get(name, ()))
+        chosen, folder = (
+            value_at(parameters, root / "params.yaml", f"{section}.{name}") for section in ("world", "world.local")
+        )
+        files = (*(source.files or ()), *PHOTOGRAPHS.get(name, ()))
         absent = [file for file in files if not _is_there(root / folder, file)]
         if missing := [file for file in absent if (name, file) not in OPTIONAL]:
-            meaning = f"world.{name} is {world[name]}: {STOPS[name]}"
-            if world[name] == "sample":
+            meaning = f"world.{name} is {chosen}: {STOPS[name]}"
+            if chosen == "sample":
                 meaning = f"world.{name} is sample and needs none; at scale paper it is local: {STOPS[name]}"
             meaning += f"; ask at {source.page or source.url or ''}"
             yield Finding(f"request: {name}", "lacks", f"{folder} lacks {', '.join(missing)}", meaning)
