@@ -10,8 +10,8 @@ from pydantic import Field
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_table
-from trivium.page.html import sizes_html, write_part
-from trivium.page.kvqae import findings, gallery, reading, reranking, retrieval
+from trivium.page.html import render, sizes_html, write_part
+from trivium.page.kvqae import findings, gallery, reading, retrieval
 from trivium.page.published import SearchedParameters, noted
 from trivium.page.thorough import read_thorough
 
@@ -53,11 +53,11 @@ def main(
     level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]
     reranked = read_json(data / "evaluation" / "reranking.json")
     choice = read_json(data / "tuning" / "reranking.json")
-    sections = reranking.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
+    sections = retrieval.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
     rows, seeds = reading.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
-    depths = reranking.depths_note(kvqae["rerankers"], reranking.rrt_re_ranks(reranked))
+    depths = retrieval.depths_note(kvqae["rerankers"], retrieval.rrt_re_ranks(reranked))
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
         "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
@@ -67,12 +67,13 @@ def main(
             read_table(measured / "lexical_overlap.parquet"),
             bool(read_json(measured / "lexical_overlap.json")["stems_instead_of_lemmas"]),
         ),
-        "gallery": gallery.gallery_html(items, parameters.gallery.seed),
+        "gallery": render("gallery.html", items=items, filters=gallery.FILTERS, seed=parameters.gallery.seed),
         "picture": gallery.picture_html(items),
-        "difficulty": reading.difficulty_html(
-            csv.read_csv(measured / "difficulty.csv").to_pylist(),
-            read_json(measured / "difficulty.json"),
-            (kvqae["statistics"] | kvqae["difficulty"])["confidence"],
+        "difficulty": render(
+            "kvqae_difficulty.html",
+            factors=csv.read_csv(measured / "difficulty.csv").to_pylist(),
+            metrics=read_json(measured / "difficulty.json"),
+            confidence=(kvqae["statistics"] | kvqae["difficulty"])["confidence"],
         ),
         "sizes": sizes_html({"kvqae": kvqae}, read_parameters(paper)),
     }

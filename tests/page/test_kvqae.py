@@ -15,9 +15,9 @@ from tests.page.parts import render
 from trivium.core.tables import write_json
 from trivium.page.kvqae.construction import construction_html
 from trivium.page.kvqae.findings import sentence
-from trivium.page.kvqae.reading import ROWS, reading_html, rows_of
+from trivium.page.kvqae.reading import reading_html, rows_of
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
-from trivium.page.published import READING_ROWS, RERANKED_TABLES, TABLES, Shown
+from trivium.page.published import READING_LABELS, READING_ROWS, RERANKED_TABLES, TABLES, Shown
 from trivium.page.thorough import Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ def test_rows_of_tuned_weights_have_the_same_formulae():
 def test_a_further_row_reads_as_many_passages_as_it_says_or_as_all_do():
     rows = {"mine": {"model": "few_shot", "run": "bm25"}, "more": {"model": "zero_shot", "run": "bm25", "passages": 9}}
     labels = rows_of({"passages": 5, "rows": rows})
-    assert list(labels) == [*ROWS, "mine", "more"]
+    assert list(labels) == [*READING_LABELS, "mine", "more"]
     assert labels["mine"] == "mine: few shot reader on bm25, top 5"
     assert labels["more"] == "more: zero shot reader on bm25, top 9"
 
@@ -130,9 +130,9 @@ def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
         "few_shot_text_f1": 0.2,  # not in the paper
         "few_shot_text_em": 0.2,
     }
-    html = reading_html(read, PUBLISHED, ROWS, 5, sample=False)
+    html = reading_html(read, PUBLISHED, READING_LABELS, 5, sample=False)
     assert verdicts(html) == ["within 1.4 and 1.6 points", "off by up to 1.1 points", "within 2 points"]
-    assert verdicts(reading_html(read, PUBLISHED, ROWS, 5, sample=True)) == []
+    assert verdicts(reading_html(read, PUBLISHED, READING_LABELS, 5, sample=True)) == []
 
 
 def test_every_published_name_exists():
@@ -141,7 +141,7 @@ def test_every_published_name_exists():
             if shown.published is not None:
                 assert set(shown.names.values()) <= PUBLISHED[shown.published]["rows"].keys()
     assert set(READING_ROWS.values()) == PUBLISHED["table_7"]["rows"].keys()
-    assert READING_ROWS.keys() == {row for row, label in ROWS.items() if not label}
+    assert READING_ROWS.keys() == {row for row, label in READING_LABELS.items() if not label}
 
 
 def test_funnel_counts_shares_and_reasons():
@@ -160,9 +160,9 @@ def test_funnel_counts_shares_and_reasons():
 
 
 def test_reading_shows_deviations_and_what_was_not_run():
-    html = text(reading_html(READ, PUBLISHED, ROWS, 2))
+    html = text(reading_html(READ, PUBLISHED, READING_LABELS, 2))
     assert "standard deviation over 2 seeds for the few-shot readers" in html
-    assert "One training of each few-shot reader" in text(reading_html(READ, PUBLISHED, ROWS, 1))
+    assert "One training of each few-shot reader" in text(reading_html(READ, PUBLISHED, READING_LABELS, 1))
     assert "few-shot, top 5 of retrieval 30.0 ± 1.0 20.0 ± 2.0 25.5 ± 0.7 21.4 ± 0.8" in html
     assert "few-shot, top 5 re-ranked 40.0 30.0 32.7 ± 0.4 28.9 ± 0.4" in html
     assert "few-shot, max-pooled loss, top 5 re-ranked – – – –" in html

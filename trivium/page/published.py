@@ -4,23 +4,23 @@ Nothing here knows what encoders, re-rankers and models there are: what reads on
 """
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+import yaml
 from markupsafe import Markup
 from pydantic import Field
 
 from trivium.core.parameters import Parameters
 
-# Decorrelation's data sets and variants of training.
-DATASETS = {"coco": "COCO", "flickr30k": "Flickr30k", "control": "Control world"}
-VARIANTS = {
-    "zero_shot": "zero-shot",
-    "finetune": "finetuned on D",
-    "ours": "+ ours, on D ∪ D′",
-    "longer": "on D, more steps",
-    "zero": "on D ∪ D′, zero filled",
-}
-PAPERS_ARTICLES = 1_495_352  # of KVQAE's knowledge base
+_NAMES = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text(encoding="utf-8"))
+DATASETS: dict[str, str] = _NAMES["datasets"]
+VARIANTS: dict[str, str] = _NAMES["variants"]
+DIRECTIONS: dict[str, str] = _NAMES["directions"]
+MEASURES: dict[str, str] = _NAMES["measures"]
+_READ = _NAMES["reading_rows"].items()
+READING_ROWS: dict[str, str] = {row: names["paper"] for row, names in _READ if "paper" in names}  # ours → the paper's
+READING_LABELS: dict[str, str] = {row: names.get("label", "") for row, names in _READ}  # empty: the paper's label
 
 
 class SearchedParameters(Parameters):
@@ -36,9 +36,6 @@ class SearchedParameters(Parameters):
         return self.world == "sample" or self.base is not None
 
 
-MEASURES = {"mrr": "MRR", "precision@1": "P@1", "precision@20": "P@20", "hits@20": "Hits@20"}  # of KVQAE's retrieval
-
-
 class Shown(NamedTuple):
     """A block of KVQAE's measured rows, and what the paper prints about it."""
 
@@ -47,38 +44,12 @@ class Shown(NamedTuple):
     names: Mapping[str, str] = {}  # our row → the published one; empty where they have the same names
 
 
+def _blocks(sections: Mapping[str, Any]) -> dict[str, list[Shown]]:
+    return {section: [Shown(**block) for block in blocks] for section, blocks in sections.items()}
+
+
 # Section → its blocks.
-TABLES: dict[str, tuple[Shown, ...]] = {
-    "table-2": (
-        Shown("article_face", "table_2", {"arcface": "arcface_face"}),
-        Shown("article_no_face", "table_2", {"imagenet": "imagenet_no_face", "clip": "clip_no_face"}),
-        Shown("article", "table_2", {name: name for name in ("bm25", "dpr_zero_shot", "image", "dpr_few_shot")}),
-    ),
-    "table-3": (Shown("passage", "table_3"),),
-    "table-4": (
-        Shown("passage_persons", "table_4_persons"),
-        Shown("passage_non_persons", "table_4_non_persons"),
-        Shown("passage_face"),
-        Shown("passage_no_face"),
-    ),
-}
-RERANKED_TABLES: dict[str, tuple[Shown, ...]] = {
-    "table-5": (Shown("article_face", "table_5_face"), Shown("article", "table_5")),
-    "table-6": (Shown("passage", "table_6"),),
-}
-# Our rows of Table 7 → the paper's, whose labels they take.
-READING_ROWS = {
-    "zero_shot_fused": "zero_shot_initial",
-    "zero_shot_reranked": "zero_shot_reranked",
-    "zero_shot_reranked_weighted": "zero_shot_weighted",
-    "few_shot_fused": "few_shot_initial",
-    "few_shot_reranked": "few_shot_reranked",
-    "few_shot_reranked_weighted": "few_shot_weighted",
-    "few_shot_semi_oracle": "few_shot_semi_oracle",
-    "few_shot_full_oracle": "few_shot_full_oracle",
-    "triviaqa": "triviaqa_bm25",
-    "triviaqa_weighted": "triviaqa_bm25_weighted",
-}
+TABLES, RERANKED_TABLES = _blocks(_NAMES["tables"]), _blocks(_NAMES["reranked_tables"])
 
 
 def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
@@ -116,7 +87,7 @@ def noted(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dic
     """KVQAE's sections by id, with a note above each where `base`, `kvqae.world.base`, is not all articles (None)."""
     if not base:
         return dict(sections)
-    articles, everything = (f"{count:,}".replace(",", "\u202f") for count in (base["articles"], PAPERS_ARTICLES))
+    articles, everything = (f"{count:,}".replace(",", "\u202f") for count in (base["articles"], _NAMES["articles"]))
     note = Markup(
         f'<p class="note" role="note"><strong>A pilot.</strong> {articles} articles are searched, chosen of '
         f"{everything}: the questions’ subjects, hard negatives and a random rest. A smaller base is easier. These "

@@ -157,11 +157,6 @@ def counts_of(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     }
 
 
-def gallery_html(items: Sequence[Mapping[str, Any]], seed: int) -> Markup:
-    """Figure 5; `seed` drew the questions."""
-    return render("gallery.html", items=items, filters=FILTERS, seed=seed)
-
-
 def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
     """One of these questions with its picture and answer: a right one in which a face is found, if there is one."""
     shown = max(items, key=lambda item: (item["right"], item["face"], item["image"] != NO_PICTURE), default=None)
