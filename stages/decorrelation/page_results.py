@@ -13,7 +13,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.matrix import parse_cells
-from trivium.page.decorrelation import corpus, findings, tables
+from trivium.page.decorrelation import findings, tables
 from trivium.page.decorrelation.gallery import gallery_html
 from trivium.page.decorrelation.results import Results
 from trivium.page.html import sizes_html, write_part
@@ -90,9 +90,9 @@ def main(
         "table-3": tables.table_3_html(shown, measured),
         "figure-4": tables.figure_4_html(shown),
         "appendix-b": tables.appendix_b_html(shown),
-        "classes": corpus.classes_html(classes),
-        "co-occurrence": corpus.co_occurrence_html(measured, results.datasets),
-        "removals": corpus.removals_html(measured, results, decorrelation, printed["synthetic_pairs"]),
+        "classes": tables.classes_html(classes),
+        "co-occurrence": tables.co_occurrence_html(measured, results.datasets),
+        "removals": tables.removals_html(measured, results, decorrelation, printed["synthetic_pairs"]),
         "sizes": sizes_html({"decorrelation": decorrelation | {MATRIX: {}}}, papers),
     }
     write_part(out, parameters.coco, gallery | sections)

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 import yaml
 from markupsafe import Markup
 
-from trivium.page.decorrelation.results import Results, model_label, shown
+from trivium.decorrelation.models.kind import KINDS
+from trivium.page.decorrelation.results import LABELS, Results, shown
 from trivium.page.html import percent, probability, render
 from trivium.page.published import DATASETS
 from trivium.page.thorough import claim_html, verdict
@@ -15,28 +16,6 @@ from trivium.page.thorough import claim_html, verdict
 Comparison = Mapping[str, Any]  # a row of comparisons.json, or fields of one
 Expected = Literal["more", "less", "same", "open"]  # what would speak for the method
 USUAL = {"dataset": "coco", "model": "clip", "set": "synthetic", "measure": "odmap@1", "subset": "all"}
-SHORT = {
-    "zero_shot": "zero-shot",
-    "finetune": "finetune",
-    "ours": "ours",
-    "longer": "finetune, more steps",
-    "zero": "ours, zero filled",
-}
-MEASURES = {
-    ("synthetic", "odmap@1"): "ODmAP@1",
-    ("rendered", "odmap@1"): "ODmAP@1, re-rendered",
-    ("synthetic", "removed_named"): "removed object named",
-    ("image_to_text", "r@1"): "R@1, image → text",
-    ("text_to_image", "r@1"): "R@1, text → image",
-    ("empty_image_to_text", "r@1"): "R@1, image → text, an empty box painted",
-}
-SUBSETS = {"all": "", "partner_remains": ", partner still there", "elsewhere": ", all other queries"}
-_SETS = {
-    "synthetic": "in-painted",
-    "rendered": "re-rendered",
-    "image_to_text": "original pictures",
-    "empty_image_to_text": "empty box painted",
-}
 
 
 class Check(NamedTuple):
@@ -81,11 +60,11 @@ def answer(row: Comparison, expected: Expected, level: float, margin: float) -> 
 def side(row: Comparison, other: str) -> str:
     """The row of the tables and the set that one side of a comparison is; `other` is empty or begins its fields."""
     name, kind = row[f"{other}variant"], row[f"{other}set"]
-    variant = str(SHORT.get(name, name))
+    variant = str(LABELS["variants"].get(name, name))
     if row["set"] == row["other_set"]:
         return variant
     zeroed = kind == "synthetic" and row["variant"] == "zero"
-    return f"{variant}, {'zero boxes' if zeroed else _SETS[kind]}"
+    return f"{variant}, {'zero boxes' if zeroed else LABELS['sets'][kind]}"
 
 
 def first_claim_html(results: Results, level: float, margin: float) -> Markup:
@@ -122,8 +101,8 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
     lines = []
     for question, expected, fields in CHECKS:
         row = results.comparison(**fields)
-        measure = MEASURES[fields["set"], fields["measure"]] + SUBSETS[fields["subset"]]
-        about = f"{model_label(fields['model'])}, {DATASETS[fields['dataset']]}: {measure}"
+        measure = LABELS["measures"][fields["set"]][fields["measure"]] + LABELS["subsets"][fields["subset"]]
+        about = f"{KINDS[fields['model']].label}, {DATASETS[fields['dataset']]}: {measure}"
         said = answer(row, expected, level, margin) if row else ""
         sides = [side(row, ""), side(row, "other_")] if row else []
         lines.append((question, about, row, said, sides))

@@ -12,8 +12,9 @@ from markupsafe import Markup
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
+from trivium.decorrelation.models.kind import KINDS
 from trivium.formats import masks
-from trivium.page.decorrelation.results import MAIN, Results, model_label
+from trivium.page.decorrelation.results import LABELS, MAIN, Results
 from trivium.page.html import half_each, render
 from trivium.page.inline_pictures import outlined
 from trivium.page.published import DATASETS, VARIANTS
@@ -21,13 +22,6 @@ from trivium.page.published import DATASETS, VARIANTS
 SENTENCES = 2
 FIRST = (("clip", "finetune"), ("clip", "ours"))  # models shown without asking, where one of them was trained
 FACTS = ("query", "odmap@1", "removed_named", "partner_remains")  # of an answer
-FILTERS = (
-    ("all", "All"),
-    ("right", "{} right"),
-    ("wrong", "{} wrong"),
-    ("fooled", "Finetune names what is gone"),
-    ("partner", "Partner still there"),
-)
 
 
 def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> str:
@@ -83,7 +77,7 @@ def gallery_html(
     dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
     cells, judge = shown_cells(results, dataset)
     reference = cells[judge]
-    names = {key: f"{model_label(key[0])} {VARIANTS[key[1]]}" for key in cells}
+    names = {(model, variant): f"{KINDS[model].label} {VARIANTS[variant]}" for model, variant in cells}
     evaluated = read_table(data / "evaluation.parquet", ["cell", "set", *FACTS])
     evaluated = evaluated.filter(pc.equal(evaluated["set"], "synthetic"))
     judged = evaluated.filter(pc.equal(evaluated["cell"], reference)).to_pylist()
@@ -132,7 +126,8 @@ def gallery_html(
             "models": models,
         }
     short, reference = ("Ours", "ours (CLIP, first seed)") if judge == FIRST[-1] else (names[judge], names[judge])
-    filters = [(tag, label.format(short)) for tag, label in FILTERS if tag != "fooled" or FIRST[0] in cells]
+    labels = LABELS["filters"].items()
+    filters = [(tag, label.format(short)) for tag, label in labels if tag != "fooled" or FIRST[0] in cells]
     html = render("decorrelation_gallery.html", items=list(items.values()), filters=filters, reference=reference,
                   seed=settings["seed"], dataset=DATASETS[dataset])  # fmt: skip
     missing = sum(item[name] is None for item in items.values() for name in ("original", "painted"))

@@ -1,4 +1,4 @@
-"""Decorrelation's Tables 1 to 3, Figure 4 and appendix B, the published numbers beside ours."""
+"""Decorrelation's tables and Figure 4: the paper's, its numbers beside ours; by removed class; of the data sets."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,28 +7,25 @@ from typing import Any
 
 import numpy as np
 from markupsafe import Markup
+from pyarrow import csv
 
 from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell as Training
+from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.page.decorrelation.results import MAIN, Results, model_label, recipe
+from trivium.page.decorrelation.results import LABELS, MAIN, Results, recipe
 from trivium.page.figures import curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
-from trivium.page.published import DATASETS, VARIANTS, agreement
+from trivium.page.published import DATASETS, DIRECTIONS, VARIANTS, agreement
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
-CAPTIONS = {
-    "noun_phrase": "noun-phrase removal",
-    "grammatical": "noun-phrase removal in whole English",
-    "captioner": "captioning model",
-    "prompt": "prompts",
-}
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
-DIRECTIONS = {"image_to_text": "image → text", "text_to_image": "text → image"}
 FIGURE_4 = {"ODmAP@1": ("synthetic", "odmap@1"), "R@1, image → text": ("image_to_text", "r@1")}
 SYNTHETIC = [("synthetic", measure) for measure in (*ODMAP, "removed_named")]
 _FEWEST = 3  # points of a curve
+_FEW = 24  # classes that are shown without asking
+_PARTNERS = 12  # classes with the most certain partner
 
 
 @dataclass(frozen=True)
@@ -86,7 +83,7 @@ class Tables:
             row = self.results.comparison(**fields, set=kind, measure=measure)
             against = f"{points(row['difference'])} points over finetuned, p {probability(row['p'])}" if row else None
             said = self.seeds(group, against, verdict and f"paper: {verdict}")
-            heading = Markup("{} {}{}").format(model_label(model), small(VARIANTS[variant]), said)
+            heading = Markup("{} {}{}").format(KINDS[model].label, small(VARIANTS[variant]), said)
             rows.append([heading, *self.cells(group, columns), *paper_cells(paper and {"values": paper[name]})])
         return rows
 
@@ -190,7 +187,7 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
     for key, name in groups.items():
         cell = results.groups[name]
         painter = FILLINGS[cell.filling]
-        own = f"{CAPTIONS.get(cell.captions)} × {'in-painting' if painter.inpaints else painter.label}"
+        own = f"{LABELS['captions'].get(cell.captions)} × {'in-painting' if painter.inpaints else painter.label}"
         labels.setdefault(key, own)  # of a row that the paper does not have
     rows, written = [], []
     for key, label in labels.items():
@@ -278,3 +275,51 @@ def figure_4_html(of: Tables) -> Markup:
         captions=max((results.groups[group].captions_an_image for group in by_group), default=1),
         one_removal=of.used["removals"]["training"] == "one",
     )  # fmt: skip
+
+
+def partner_rows(table: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The rows of the classes whose partner, what most often stands beside them, is most certain."""
+    best: dict[str, Mapping[str, Any]] = {}
+    for row in table:
+        is_defined = row["probability"] is not None and row["lift"] is not None
+        if is_defined and (row["class"] not in best or row["probability"] > best[row["class"]]["probability"]):
+            best[row["class"]] = row
+    return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:_PARTNERS]
+
+
+def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
+    """What stands beside what in training pictures, from `co_occurrence_{dataset}.csv` in the folder of the metrics."""
+    tables = {name: csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist() for name in datasets}
+    shown = {DATASETS[name]: partner_rows(table) for name, table in tables.items()}
+    return render("decorrelation_co_occurrence.html", shown=shown)
+
+
+def removals_html(folder: Path, results: Results, used: Mapping[str, Any], published: Mapping[str, int]) -> Markup:
+    """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
+
+    Args:
+        folder: of the metrics.
+        results: of stage evaluate; its cells say which pairs there are.
+        used: section `decorrelation` of the parameters.
+        published: |D'| of the paper by data set.
+    """
+    cells = results.cells.items()
+    ours = {cell.dataset: name for name, cell in reversed(list(cells)) if cell.variant == "ours"}
+    recipes = list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic))
+    return render(
+        "decorrelation_removals.html", results=results, used=used, paper=published, names=DATASETS,
+        labels=LABELS["counts"], fillings=FILLINGS, ours=ours, recipes=recipes,
+        read=lambda name: read_json(folder / f"{name}.json"),
+    )  # fmt: skip
+
+
+def classes_html(rows: Sequence[Mapping[str, Any]]) -> Markup:
+    """ODmAP@1 by removed class of CLIP's finetune and ours on COCO, the largest gain first: rows of stage evaluate."""
+    variants = {f"coco_clip_{variant}": variant for variant in ("finetune", "ours")}
+    by_class: dict[str, dict[str, Mapping[str, Any]]] = {}
+    for row in rows:
+        if row["set"] == "synthetic" and row["group"] in variants:
+            by_class.setdefault(row["class"], {})[variants[row["group"]]] = row
+    pairs = [(name, both["finetune"], both["ours"]) for name, both in by_class.items() if len(both) == 2]
+    pairs.sort(key=lambda pair: (pair[1]["odmap@1"] - pair[2]["odmap@1"], pair[0]))
+    return render("decorrelation_classes.html", pairs=pairs, opened=len(pairs) <= _FEW, dataset=DATASETS["coco"])
