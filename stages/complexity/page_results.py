@@ -8,7 +8,7 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
-from trivium.page.complexity import contrasts, effects, examples, models
+from trivium.page.complexity import effects, examples, models
 from trivium.page.complexity.material import Material
 from trivium.page.html import render, sizes_html, write_part
 from trivium.page.thorough import read_thorough
@@ -64,12 +64,12 @@ def main(
     of = Material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)
-    told_twice = contrasts.read_contrasts(of)
+    told_twice = effects.read_contrasts(of)
     front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
-        **({"picture": contrasts.picture_html(told_twice)} if told_twice.facts else {}),
-        "claim": contrasts.claim_of(told_twice) if told_twice.facts else front,
-        "contrasts": contrasts.contrasts_html(told_twice),
+        **({"picture": effects.picture_html(told_twice)} if told_twice.facts else {}),
+        "claim": effects.claim_of(told_twice) if told_twice.facts else front,
+        "contrasts": effects.contrasts_html(told_twice),
         "table-1": models.table_1(of, more),
         "figure-2": models.figure_2(of),
         "forest": effects.forest(of),

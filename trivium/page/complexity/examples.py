@@ -9,23 +9,15 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from trivium.formats.framed_texts import Example, Span
-from trivium.page.complexity.material import Material
+from trivium.page.complexity.material import LABELS, Material
 from trivium.page.html import render
 
-STYLES = {  # style of a stretch of text: what the legend says
-    "trigger": "trigger of the frame",
-    "asked": "element asked for",
-    "given": "element given in the question",
-    "element": "other element of the frame",
-    "answer": "reference answer",
-    "mention": "mention on the coreference chain",
-}
 _EXACT = 1 - 1e-9
 _STATE = {True: "yes", False: "no", None: "uncounted"}
 
 
 class Mark(NamedTuple):
-    """A stretch of text to show in one of STYLES, with a label; the empty label is not shown."""
+    """A stretch of text to show in one of the styles of labels.yaml, with a label; the empty label is not shown."""
 
     span: Span
     style: str
@@ -77,21 +69,15 @@ def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
 
 
 def item(
-    example: Example, codes: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]], of: Material, margin: int,
-    longest: int,
-) -> dict[str, Any]:  # fmt: skip
+    of: Material, example: Example, codes: Mapping[str, bool | None], answers: Iterable[Mapping[str, Any]]
+) -> dict[str, Any]:
     """What the browser shows of one example; the template escapes all of it.
 
-    Args:
-        example: the question with its text.
-        codes: of each factor yes, no, or None where it is not counted.
-        answers: rows of scores.parquet, one a model.
-        of: what factors say and models are called.
-        margin: characters of the text before the first and after the last mark.
-        longest: characters that are shown of an answer.
+    `codes` say of each factor yes, no, or None where it is not counted; `answers` are rows of scores.parquet, one a
+    model.
     """
-    marks = marks_of(example)
-    shown = shown_part(example.text.text, marks, margin)
+    settings, marks = of.used["page"]["examples"], marks_of(example)
+    longest, shown = settings["answer_characters"], shown_part(example.text.text, marks, settings["margin"])
     rows = [
         {
             "model": of.labels[row["model"]],
@@ -130,10 +116,11 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
             answers[row["id"]].append(row)
     count = min(settings["examples"], len(of.examples))
     drawn = random.Random(settings["seed"]).sample(of.examples, count)
-    margin, longest = settings["margin"], settings["answer_characters"]
-    items = [item(example, codes[example.id], answers[example.id], of, margin, longest) for example in drawn]
+    items = [item(of, example, codes[example.id], answers[example.id]) for example in drawn]
     counts = Counter((factor, state) for shown in items for factor, _, state in shown["factors"])
-    html = render("complexity/examples.html", items=items, counts=counts, of=of, styles=STYLES, seed=settings["seed"])
+    html = render(
+        "complexity/examples.html", items=items, counts=counts, of=of, styles=LABELS["styles"], seed=settings["seed"]
+    )
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
         hard = item["right"] == "none" and any(state == "yes" for _, _, state in item["factors"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import yaml
 from pyarrow import csv
 
 from trivium.complexity.effects.analysed_tables import read_names
@@ -18,16 +19,7 @@ from trivium.formats.framed_texts import Example
 
 Metrics = Mapping[str, float]
 Effect = Mapping[str, Any]  # one row of effects.parquet
-BASELINES = {
-    "best_overlap_sentence": "Sentence with most words of the question",
-    "random_span": "Random span, as long as an answer",
-}
-MEASURES = {
-    "rouge_l_paper": "ROUGE-L in the paper’s setting",
-    "rouge_l": "Unicode-aware ROUGE-L",
-    "em": "EM",
-    "f1": "F1",
-}
+LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encoding="utf-8"))
 FINETUNED = member_names("trivium.complexity.readers.kinds")
 
 
@@ -52,7 +44,7 @@ class Material:
 
     def in_words(self, stage: str) -> str:
         """The score that a stage works with."""
-        return MEASURES[self.used[stage]["measure"]]
+        return str(LABELS["measures"][self.used[stage]["measure"]])
 
     def held_for_most(self, verdict: str) -> int:
         """How many factors have a verdict of stage validate in more than `partition.majority` of the models."""
@@ -83,7 +75,7 @@ class Material:
     @cached_property
     def labels(self) -> dict[str, str]:
         """What each model is called on the page: its `label` in params.yaml, else the paper's name, else its own."""
-        labels = {model: row["label"] for model, row in self.published["table_1"]["rows"].items()} | BASELINES
+        labels = {model: row["label"] for model, row in self.published["table_1"]["rows"].items()} | LABELS["baselines"]
         for section in ("finetune", "prompt"):
             labels |= {model: settings["label"] for model, settings in self.used[section]["models"].items()}
         named = {model: labels.get(model, model) for model in [*labels, *self.kinds]}

@@ -9,45 +9,13 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
-from trivium.page.complexity.material import MEASURES, Material, Metrics
+from trivium.page.complexity.material import LABELS, Material, Metrics
 from trivium.page.figures import curves, estimates
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
-KINDS = {
-    "extractive": "extractive, fine-tuned",
-    "seq2seq": "generative, fine-tuned",
-    "causal": "generative, LoRA",
-    "prompted": "generative, prompted",
-    "brought": "answers brought",
-    "baseline": "trivial baseline",
-}
-COLUMNS = {
-    "rouge_l_paper": "ROUGE-L,\npaper’s setting",
-    "rouge_l": "ROUGE-L,\nUnicode-aware",
-    "em": "EM",
-    "f1": "F1",
-}
 BOUNDED = "rouge_l"  # has intervals
 MEAN = "mean"  # of all models, as stage partition names it
-LEAKS = {
-    "calor_test_texts_in_fquad": "evaluation texts overlap with contexts of the adaptation corpus",
-    "calor_texts_in_train_and_test": "with the frame parser’s training texts",
-    "calor_texts_in_validation_and_test": "with its validation texts",
-    "fquad_contexts_in_train_and_validation": "validation contexts of the adaptation corpus overlap with training ones",
-}
-_REPLIES = {
-    "unwrapped": "taken out of quotation marks or the label of the prompt",
-    "talked": "not words of the text: talk, scored as it is",
-    "cut": "cut at the longest answer",
-    "empty": "empty",
-    "refused": "refused, scored as no answer",
-}
-_CUTS = {
-    "contexts_cut": "about a text whose end did not fit into the prompt",
-    "answers_behind_cut": "whose reference answer lies behind that cut, in part at least: not to be answered",
-    "not_ended": "answers cut at the longest answer",
-}
 
 
 def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str:
@@ -94,12 +62,12 @@ def unusual_answers(of: Material) -> list[tuple[str, int, list[tuple[str, int]]]
     unusual = []
     for model, seed in of.trained.items():
         answered = of.metrics(f"answer_{model}_{seed}")
-        if counts := [(text, int(answered[name])) for name, text in _CUTS.items() if answered[name]]:
+        if counts := [(text, int(answered[name])) for name, text in LABELS["cuts"].items() if answered[name]]:
             unusual.append((model, int(answered["questions"]), counts))
     prompted = of.metrics("prompt")
     for model in of.used["prompt"]["models"]:
         if prompted[f"{model}_run"]:
-            counts = [(text, int(prompted[f"{model}_{kind}"])) for kind, text in _REPLIES.items()]
+            counts = [(text, int(prompted[f"{model}_{kind}"])) for kind, text in LABELS["replies"].items()]
             unusual.append((model, int(prompted[f"{model}_questions"]), counts))
     return unusual
 
@@ -113,19 +81,19 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
     readers, prompted, weak = of.used["finetune"]["models"], of.used["prompt"]["models"], weak_models(of)
     kinds = {model: row["kind"] for model, row in printed.items()}
     kinds |= {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(prompted, "prompted")
-    rows, below = [], Markup('{}<span class="interval">{}</span>')
+    rows, below, columns = [], Markup('{}<span class="interval">{}</span>'), LABELS["columns"]
     for model in of.order(kinds | of.kinds):
         ran, paper = model in of.kinds, printed.get(model)
         few = thorough if not ran or (len(of.used["finetune"]["seeds"]) == 1 and model in of.trained) else None
         kind = (kinds | of.kinds)[model]
-        heading = of.labels[model] + " " + small(KINDS.get(kind, f"{kind}, fine-tuned"))
+        heading = of.labels[model] + " " + small(LABELS["kinds"].get(kind, f"{kind}, fine-tuned"))
         if model in of.trained:
             heading += small(training_of(of.metrics(f"finetune_{model}_{of.trained[model]}")))
         if model in weak:
             heading += Markup('<details class="weak"><summary>weak</summary>{}</details>').format(weak[model])
         counts = {name: int(score.get(f"{model}_{name}", 0)) for name in ("missing", "empty", "unknown")}
         none = ", ".join(f"{count} {name}" for name, count in counts.items() if count)
-        cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == BOUNDED) for name in COLUMNS]
+        cells: list[Any] = [measured_cell(score, f"{model}_{name}", few, bounded=name == BOUNDED) for name in columns]
         cells += [percent(score.get(f"{model}_shuffled_rouge_l")), "–"]
         if f"{model}_correct" in judgements:
             judged = f"of {judgements[f'{model}_judged']:.0f}"
@@ -136,11 +104,11 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
         cells += [Cell(value, "published") for value in values]
         rows.append(Row([heading + small(none and f"{none} answers"), *cells], kind if kind == "baseline" else ""))
     return render(
-        "complexity/table-1.html", of=of, score=score, rows=rows, columns=list(COLUMNS.values()),
+        "complexity/table-1.html", of=of, score=score, rows=rows, columns=list(columns.values()),
         dagger=dagger(thorough), kappa=judgements.get("kappa"),
         unusual=[(of.labels[model], *counts) for model, *counts in unusual_answers(of)],
-        figure_2=figure_2_measure(of), measures=MEASURES,
-        leaks=[(int(of.metrics("world")[name]), text) for name, text in LEAKS.items()],
+        figure_2=figure_2_measure(of), measures=LABELS["measures"],
+        leaks=[(int(of.metrics("world")[name]), text) for name, text in LABELS["leaks"].items()],
     )  # fmt: skip
 
 
@@ -194,7 +162,7 @@ def figure_2(of: Material) -> Markup:
             svg = _profile([(frame, share, None) for share, frame in shares], f"Judged correct by frame: {label}",
                            "share judged correct")  # fmt: skip
             human.append({"label": label, "svg": svg, "range": shares[-1][0] - shares[0][0]})
-    measure, confidence = MEASURES[figure_2_measure(of)], settings["confidence"]
+    measure, confidence = LABELS["measures"][figure_2_measure(of)], settings["confidence"]
     return render("complexity/figure-2.html", drawn=drawn, human=human, of=of, measure=measure, confidence=confidence)
 
 
