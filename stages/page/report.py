@@ -13,10 +13,9 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page import real as real_texts
-from trivium.page.assembly import pages
-from trivium.page.contents import read_articles
+from trivium.page.contents import ARTICLES, page, read_articles, render_page
 from trivium.page.html import render
-from trivium.page.reproduction import read_cells, read_log
+from trivium.page.reproduction import read_cells, read_log, reproduction_page
 from trivium.page.thorough import claims_html, front_html
 
 
@@ -62,8 +61,15 @@ def main(
             shown = {section["id"] for section in article["sections"]}  # a kept one may have left the page since
             html = render("thorough.html", result=read_json(dated), shown=shown)
             article["sections"].append({"id": f"{name}-thorough", "title": "Thorough", "html": html, "folded": True})
-    cells, log_, texts = read_cells(published), read_log(log), real_texts.html(real)
-    for name, text in pages(articles, cells, log_, parameters.portable, texts).items():
+    cells, signed, portable = read_cells(published), read_log(log), parameters.portable
+    by_pipeline = {article["pipeline"]: article for article in articles}
+    front = {"numbers": len(cells), "signatures": len(signed), "real": real_texts.html(real)}
+    made = {"index.html": render_page("landing.html", portable, articles=by_pipeline, **front),
+            "reproduction.html": reproduction_page(cells, signed, portable)}  # fmt: skip
+    for pipeline, contents in ARTICLES.items():
+        absent = {"pipeline": pipeline, "title": contents.title, "sections": []}
+        made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
+    for name, text in made.items():
         with write_atomically(out.with_name(name)) as partial:
             partial.write_text(text, encoding="utf-8")
     for missing in (stage for article in articles for stage in article["missing"]):

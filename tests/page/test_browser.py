@@ -10,7 +10,7 @@ from tests.decorrelation.retrieved_world import evaluated
 from tests.page.complexity_world import run_stages
 from tests.page.kvqae_world import HOSTILE, write_world
 from tests.page.parts import render
-from trivium.page.assembly import page
+from trivium.page.contents import page
 
 pytestmark = pytest.mark.browser
 WORLDS = {"kvqae": write_world, "decorrelation": evaluated, "complexity": run_stages}

@@ -10,7 +10,7 @@ from tests.page.complexity_world import HOSTILE, run_stages
 from tests.page.outline import Outline
 from tests.page.parts import render as render_parts
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.page.assembly import page
+from trivium.page.contents import page
 
 SECTIONS = (
     *("contrasts", "table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "agreement"),

@@ -14,7 +14,7 @@ from tests.page.parts import render
 from tests.test_params import parameters
 from trivium.core.tables import read_json
 from trivium.decorrelation.matrix import parse_cells
-from trivium.page.assembly import page
+from trivium.page.contents import page
 from trivium.page.decorrelation.results import MAIN, Results
 from trivium.page.decorrelation.tables import Tables, seed_interval
 

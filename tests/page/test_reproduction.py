@@ -9,8 +9,15 @@ import yaml
 from tests.page.outline import Outline
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.page.assembly import reproduction_page
-from trivium.page.reproduction import Cell, read_cells, read_log, read_values, signatures, summary
+from trivium.page.reproduction import (
+    Cell,
+    read_cells,
+    read_log,
+    read_values,
+    reproduction_page,
+    signatures,
+    summary,
+)
 
 STAGES = yaml.safe_load(Path("dvc.yaml").read_text("utf-8"))["stages"]
 

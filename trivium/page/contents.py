@@ -1,10 +1,12 @@
-"""What the page consists of: an article a pipeline, its sections in their order, and the part that makes each.
+"""What the page consists of: an article a pipeline, its sections in their order, the part that makes each, its frame.
 
 A part is a stage, `{article}-page_{part}`. One, `results`, makes nearly all sections of a pipeline; what stands there
 early, or what another pipeline or nobody may run, is a part of its own. It writes `{article}/{part}.json` by
 `write_part`; of a family of parts each member writes `{article}/{part}/{member}.json`.
 """
 
+import platform
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,11 +14,18 @@ from typing import Any
 
 import yaml
 
+from trivium.core.arithmetic import Portable
 from trivium.core.tables import read_json
 from trivium.page.html import render
 
 RESULTS = "results"  # the part that makes whatever no other part makes
 FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture that shows it
+# What `run.portable` means for whoever compares the page with another.
+ARITHMETIC: dict[Portable, str] = {
+    "intel": "Without a GPU, these numbers are the same to the bit on every Intel processor that has AVX-512.",
+    "x86": "Without a GPU, these numbers are the same to the bit on every Intel or AMD processor that has AVX2.",
+    False: "They were computed as fast as their machine can, and differ in their last digits on another.",
+}
 
 
 @dataclass(frozen=True)
@@ -92,3 +101,28 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
              "missing": missing}
         )  # fmt: skip
     return articles
+
+
+def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
+    """Render the page of one pipeline, an article of `read_articles`; of one that has not run it says so."""
+    return render_page("page.html", portable, article=article)
+
+
+def render_page(template: str, portable: Portable, **values: Any) -> str:
+    """Render a whole self-contained page, on whose lines no number is parted from its unit or its p.
+
+    `portable` is `run.portable`, with which its numbers were computed.
+    """
+    arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
+    html = render(template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
+                  tips=GLOSSARY | TIPS, **values)  # fmt: skip
+    joined = re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", str(html))  # Markup would be escaped again
+    return re.sub(r"(?<=\d) %", "\xa0%", joined)
+
+
+def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
+    """On which kind of machine the page was made, in a sentence."""
+    cpu = processor.read_text(encoding="utf-8") if processor.exists() else ""
+    makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
+    maker = next((name for vendor, name in makers.items() if vendor in cpu), "another")
+    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpu else 'without'} AVX-512."

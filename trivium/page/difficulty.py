@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 from markupsafe import Markup
 from numpy.typing import NDArray
 
@@ -25,32 +26,13 @@ from trivium.measures.effects import NO, YES
 from trivium.page.figures import estimates, estimates_of
 from trivium.page.html import render
 
-FILES = {
-    "index.html": "the page",
-    "effects.csv": "a line a model and factor",
-    "questions.csv": "a line a question: text, properties, factors, difficulty by IRT, every model’s score and answer",
-    "difficulty.json": "all numbers",
-    "responses.jsonlines": "right and wrong answers in py-irt’s format",
-}
-JUDGES = {
-    "rouge_l": "ROUGE-L",
-    "rouge_l_paper": "ROUGE-L in the paper’s setting",
-    "f1": "F1",
-    "exact_match": "exact match",
-}
-SOURCES = {
-    "reading": "This comes from reading: random spans and the sentence with most of the question’s words lose less.",
-    "words": "This comes from finding words: the sentence with most of the question’s words loses as much (within {}).",
-    "measure": "This comes from the measure: random spans lose as much (within {}).",
-    UNKNOWN: "Where this comes from cannot be told: a baseline’s loss is shown to be neither the same nor smaller.",
-}
-_OVERLAP = (
-    "Where this comes from cannot be told: the sentence with most of the question’s words is no judge of a factor that "
-    "is made of these words, and random spans are not shown to lose as much."
-)
+_SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["difficulty"]
+FILES: dict[str, str] = _SAID["files"]
+JUDGES: dict[str, str] = _SAID["judges"]
 _SHOWN = 8  # examples on either side
 _AROUND = 220  # characters of the context on either side of an answer
 _LONGEST = 300  # characters of an answer
+_IRT = ("irt_difficulty", "irt_error", "irt2_difficulty", "irt2_discrimination", "irt2_information")  # columns
 
 
 def write_difficulty(
@@ -73,7 +55,7 @@ def write_difficulty(
     if folder.exists() and not folder.is_dir():
         raise BadInput("not a folder", file=folder, got="a file", expected="a folder, or nothing there")
     write_csv(folder / "effects.csv", DIFFICULTY_COLUMNS, result.rows)
-    write_csv(folder / "questions.csv", _question_columns(result), _question_rows(result))
+    write_csv(folder / "questions.csv", *_question_table(result))
     tree = _as_json(result, title)
     if comparison is not None:
         write_csv(folder / "comparison.csv", COMPARISON_COLUMNS, comparison.rows)
@@ -86,9 +68,6 @@ def write_difficulty(
         page.write_text(difficulty_html(result, title, comparison, partitions), "utf-8")
 
 
-_IRT_COLUMNS = ["irt_difficulty", "irt_error", "irt2_difficulty", "irt2_discrimination", "irt2_information"]
-
-
 def _responses(result: Difficulty) -> Iterator[dict[str, Any]]:
     """The lines of py-irt's file: by model 1 or 0 a question; a missing answer is left out."""
     correct = right_answers(result.scores).astype(int)
@@ -98,28 +77,25 @@ def _responses(result: Difficulty) -> Iterator[dict[str, Any]]:
         yield {"subject_id": model, "responses": answered}
 
 
-def _question_columns(result: Difficulty) -> list[str]:
-    """Names of columns; a model's that is one of ours, or another's, gets `model_` before it."""
-    columns = ["id", "title", "question", "reference", *result.factors.properties, *result.factors.codes]
-    columns += [] if result.irt is None else _IRT_COLUMNS
+def _question_table(result: Difficulty) -> tuple[list[str], list[list[Any]]]:
+    """Columns and rows of `questions.csv`; a model's name that is ours, or another's, gets `model_` before it."""
+    numbers: list[tuple[str, NDArray[Any]]] = [*result.factors.properties.items(), *result.factors.codes.items()]
+    if (one := result.irt) is not None and (two := result.two_parameters) is not None:
+        silent = result.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
+        fitted = one.difficulty, one.error, two.difficulty, two.discrimination, two.information
+        numbers += [(name, np.where(silent, np.nan, values)) for name, values in zip(_IRT, fitted, strict=True)]
+    columns = ["id", "title", "question", "reference", *(name for name, _ in numbers)]
     for name in (*result.models, *(f"{training}_prediction" for training in result.answers)):
         while name in columns:
             name = f"model_{name}"
         columns.append(name)
-    return columns
-
-
-def _question_rows(result: Difficulty) -> Iterator[list[Any]]:
-    numbers = [*result.factors.properties.values(), *result.factors.codes.values()]
-    silent = result.missing.all(axis=0)  # nobody answered: nothing is known of how hard these are
-    if result.irt is not None and (two := result.two_parameters) is not None:
-        fitted = result.irt.difficulty, result.irt.error, two.difficulty, two.discrimination, two.information
-        numbers += [np.where(silent, np.nan, values) for values in fitted]
-    numbers += list(result.scores[result.settings.judge].values())
-    columns = np.stack([np.asarray(column, dtype=np.float64) for column in numbers], axis=1)
-    for question, row, *answers in zip(result.questions, columns.tolist(), *result.answers.values(), strict=True):
+    numbers += result.scores[result.settings.judge].items()
+    values = np.stack([np.asarray(column, dtype=np.float64) for _, column in numbers], axis=1).tolist()
+    rows = []
+    for question, row, *answers in zip(result.questions, values, *result.answers.values(), strict=True):
         texts = (question.id, question.title, question.question, " | ".join(dict.fromkeys(question.answers)))
-        yield [*texts, *(None if value != value else f"{value:.6g}" for value in row), *answers]
+        rows.append([*texts, *(None if value != value else f"{value:.6g}" for value in row), *answers])
+    return columns, rows
 
 
 def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
@@ -144,13 +120,12 @@ def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
     if result.agreement is not None:
         spearman = result.agreement.spearman.tolist()
         tree["agreement"] = {"concordance": result.agreement.concordance, "spearman": spearman}
-    if result.irt is not None:
-        abilities = dict(zip(result.models, result.irt.ability.tolist(), strict=True))
-        tree["irt"] = {"ability": abilities, "spread": result.irt.spread}
+    for name, irt in (("irt", result.irt), ("irt2", result.two_parameters)):
+        if irt is not None:
+            abilities = dict(zip(result.models, irt.ability.tolist(), strict=True))
+            tree[name] = {"ability": abilities, "spread": irt.spread}
     if (two := result.two_parameters) is not None:
-        abilities = dict(zip(result.models, two.ability.tolist(), strict=True))
-        tree["irt2"] = {"ability": abilities, "spread": two.spread,
-                        "discrimination_spread": two.discrimination_spread, "p": result.discrimination_p}  # fmt: skip
+        tree["irt2"] |= {"discrimination_spread": two.discrimination_spread, "p": result.discrimination_p}
     if result.verdicts is not None:
         judges = {name: kappa._asdict() for name, kappa in result.kappas.items()}
         tree["people"] = {**result.verdicts.counts, "judges": judges}
@@ -206,9 +181,10 @@ def _parts(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, int, list[float
 
 def _source(row: Row) -> str:
     """A sentence on where a loss comes from."""
-    source = str(row["comes_from"])
-    said = _OVERLAP if source == UNKNOWN and row["factor"] in MADE_OF_OVERLAP else SOURCES[source]
-    return said.format(f"{row['margin']:.2g} points")
+    source = row["comes_from"]
+    if source == UNKNOWN and row["factor"] in MADE_OF_OVERLAP:
+        source = "made of overlap"
+    return str(_SAID["sources"][source]).format(f"{row['margin']:.2g} points")
 
 
 def _forest(model: str, rows: Sequence[Row], result: Difficulty) -> Markup:

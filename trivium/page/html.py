@@ -27,7 +27,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    filters: list[Callable[..., Any]] = [signed, probability, p_value, percent, decimal, thousands, points, wrapped]
+    filters: list[Callable[..., Any]] = [signed, probability, p_value, percent, decimal, thousands, points]
     functions: list[Callable[..., Any]] = [interval, between, figure, published, small, source, table]
     made.filters |= {function.__name__: function for function in filters}
     made.globals |= {function.__name__: function for function in functions}
@@ -123,11 +123,6 @@ class Row(NamedTuple):
 def published(*titles: str) -> list[Column]:
     """Columns of a paper's numbers."""
     return [Column(f"{title}\npaper", "published") for title in titles]
-
-
-def wrapped(title: str) -> Column:
-    """A column with a long heading."""
-    return Column(title, "wrap")
 
 
 def table(

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from trivium.core.atomic import write_atomically
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
@@ -22,15 +24,8 @@ from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.figures import estimates
 from trivium.page.html import render
 
-FILES = {
-    "index.html": "the page",
-    "leaderboard.csv": "a line a model",
-    "leaderboard.json": "all numbers",
-    "strata.csv": "a line a model and part of the queries",
-    "queries.jsonl": "a line a query, with each model's values",
-}
-_YES = {"there": "yes: there", "painted_out": "painted out", "partner": "its usual partner", "random": "random class"}
-_POPE = {"accuracy": "accuracy", "precision": "precision", "recall": "recall", "f1": "F1", "yes_ratio": "share of yes"}
+_SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["leaderboard"]
+FILES: dict[str, str] = _SAID["files"]
 _FIRST = dict(zip((*(f"ODmAP@{k}" for k in CUTOFFS), "ODmAP@1, tested", "still named", "pairs"),
                   (*ODMAP, TESTED, STILL_NAMED, PAIRS[2]), strict=True))  # fmt: skip
 _PAIRED = dict(zip(("whole picture", "painted picture", "both"), PAIRS, strict=True))
@@ -100,7 +95,7 @@ def leaderboard_html(board: Leaderboard) -> str:
         strata.setdefault((means["stratum"], means["group"], means["queries"]), {})[means["model"]] = means
     return render(
         "leaderboard.html", command="odmap", files=FILES, board=board, benchmark=benchmark, first=_FIRST,
-        paired=_PAIRED, shown_by_part=_BY_PART, least=LEAST_SHARE, kinds=_YES, pope=_POPE,
+        paired=_PAIRED, shown_by_part=_BY_PART, least=LEAST_SHARE, kinds=_SAID["kinds"], pope=_SAID["pope"],
         strata={part: by_model for part, by_model in strata.items() if part[0] != "class"},
         classes={part: by_model for part, by_model in strata.items() if part[0] == "class"},
         tested=int(benchmark.tests_something().sum()),

@@ -12,13 +12,15 @@ from typing import Any
 
 import yaml
 
+from trivium.core.arithmetic import Portable
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.measures.effects import floor_points
-from trivium.page.contents import ARTICLES
+from trivium.page.contents import ARTICLES, render_page
 from trivium.page.html import markdown_table
 from trivium.page.published import (
     DATASETS,
+    DIRECTIONS,
     MEASURES,
     READING_ROWS,
     RERANKED_TABLES,
@@ -158,36 +160,29 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
-    stage, tolerances = "decorrelation-evaluate", printed["tolerances"]
-    sides = {"image_to_text": "image → text", "text_to_image": "text → image"}
+    def cell(table: str, label: str, measure: str, metric: str, *expected: float) -> Cell:
+        tolerance = printed["tolerances"]["recall" if "_r@" in metric else "odmap"]
+        return Cell("decorrelation-evaluate", table, label, measure, metric, expected, tolerance)
 
     def label(dataset: str, row: str) -> str:
         model, _, variant = row.partition("_")
         return f"{DATASETS[dataset]}: {printed['models'][model]} {VARIANTS[variant]}"
 
-    def rows_of_its_own(table: str) -> list[tuple[str, Any]]:
-        """The rows that do not stand in Tables 1 and 2 already."""
-        return [(name, row) for name, row in printed[table]["rows"].items() if "in_table_1" not in row]
-
+    odmap = {f"synthetic_odmap@{k}": f"ODmAP@{k}" for k in printed["cutoffs"]}
     for dataset in ("coco", "flickr30k"):
         for row, paper in printed["table_1"][dataset].items():
             either = zip(*(paper[name] for name in ("values", "also") if name in paper), strict=True)
-            for k, values in zip(printed["cutoffs"], either, strict=True):
-                metric, expected = f"{dataset}_{row}_synthetic_odmap@{k}", tuple(dict.fromkeys(values))
-                yield Cell(stage, "Table 1", label(dataset, row), f"ODmAP@{k}", metric, expected, tolerances["odmap"])
+            for (name, head), values in zip(odmap.items(), either, strict=True):
+                yield cell("Table 1", label(dataset, row), head, f"{dataset}_{row}_{name}", *dict.fromkeys(values))
         for row, paper in printed["table_2"][dataset].items():
-            for side, said in sides.items():
+            for side, said in DIRECTIONS.items():
                 for k, value in zip(printed["cutoffs"], paper[side], strict=True):
-                    metric, measure = f"{dataset}_{row}_{side}_r@{k}", f"R@{k}, {said}"
-                    yield Cell(stage, "Table 2", label(dataset, row), measure, metric, (value,), tolerances["recall"])
-    for row, paper in rows_of_its_own("table_3"):
-        for k, value in zip(printed["cutoffs"], paper["values"], strict=True):
-            metric = f"coco_clip_{row}_synthetic_odmap@{k}"
-            yield Cell(stage, "Table 3", paper["label"], f"ODmAP@{k}", metric, (value,), tolerances["odmap"])
-    for row, paper in rows_of_its_own("appendix_b"):
-        for (name, head), value in zip(EQUAL_SIZES.items(), paper["values"], strict=True):
-            metric, tolerance = f"coco_clip_{row}_{name}", tolerances["recall" if "r@" in name else "odmap"]
-            yield Cell(stage, "Appendix B", paper["label"], head, metric, (value,), tolerance)
+                    yield cell("Table 2", label(dataset, row), f"R@{k}, {said}", f"{dataset}_{row}_{side}_r@{k}", value)
+    for title, table, columns in (("Table 3", "table_3", odmap), ("Appendix B", "appendix_b", EQUAL_SIZES)):
+        for row, paper in printed[table]["rows"].items():
+            if "in_table_1" not in paper:  # else it stands there already
+                for (name, head), value in zip(columns.items(), paper["values"], strict=True):
+                    yield cell(title, paper["label"], head, f"coco_clip_{row}_{name}", value)
     for dataset, pairs in printed["synthetic_pairs"].items():
         train = f"decorrelation-train@{dataset}_clip_ours_0"
         yield Cell(train, "|D′|", DATASETS[dataset], "pairs", "synthetic_pairs", (float(pairs),), None, 1.0,
@@ -195,22 +190,19 @@ def _decorrelation(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 
 def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
-    rows, tolerances, factors = printed["table_1"]["rows"], printed["tolerances"], printed["table_2"]["factors"]
+    rows, factors, within = printed["table_1"]["rows"], printed["table_2"]["factors"], printed["tolerances"]
     for model, row in rows.items():
-        metric, expected = f"{model}_rouge_l_paper", (100 * row["values"][0],)
-        yield Cell("complexity-score", "Table 1", row["label"], "ROUGE-L, %", metric, expected, tolerances["rouge_l"])
-        metric, expected = f"{model}_correct", (float(row["values"][1]),)
-        yield Cell("complexity-score", "Table 1", row["label"], "% correct", metric, expected, tolerances["correct"],
-                   stem="judgements")  # fmt: skip
+        table, (rouge_l, correct) = ("complexity-score", "Table 1", row["label"]), row["values"]
+        yield Cell(*table, "ROUGE-L, %", f"{model}_rouge_l_paper", (100 * rouge_l,), within["rouge_l"])
+        yield Cell(*table, "% correct", f"{model}_correct", (float(correct),), within["correct"], stem="judgements")
     for factor, value in zip(factors, printed["table_2"]["shares"], strict=True):
-        tolerance = tolerances["shares"][factor]
-        yield Cell("complexity-factors", "Table 2, shares", "% of the examples in E_f", factor, f"{factor}_share",
-                   (float(value),), tolerance)  # fmt: skip
+        table = "complexity-factors", "Table 2, shares", "% of the examples in E_f"
+        yield Cell(*table, factor, f"{factor}_share", (float(value),), within["shares"][factor])
     for model, values in printed["table_2"]["rows"].items():
         for factor, value in zip(factors, values, strict=True):
-            label, measure, tolerance = rows[model]["label"], f"δ of {factor}", tolerances["delta"][factor]
-            yield Cell("complexity-validate", "Table 2", label, measure, f"{model}_{factor}_delta_points",
-                       (float(value),), tolerance, 1.0, is_floored=True)  # fmt: skip
+            place = "complexity-validate", "Table 2", rows[model]["label"], f"δ of {factor}"
+            yield Cell(*place, f"{model}_{factor}_delta_points", (float(value),), within["delta"][factor], 1.0,
+                       is_floored=True)  # fmt: skip
 
 
 def read_values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
@@ -259,6 +251,12 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
     """The last entry of each scale, that of the papers first."""
     last = {entry["scale"]: entry for entry in log}
     return {scale: last[scale] for scale in sorted(last, key=lambda scale: (scale != "paper", scale))}
+
+
+def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], portable: Portable = "intel") -> str:
+    """Render the reproduction matrix: every number of the papers beside the last signed one at each scale."""
+    values = {"pipelines": PIPELINES, "tables": tables(cells), "last": last_signed(log)}
+    return render_page("reproduction.html", portable, log=log, **values)
 
 
 def summary(cells: list[Cell], log: list[dict[str, Any]]) -> str:

@@ -5,8 +5,7 @@ from stages.page.report import PageParameters, main
 from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.core.tables import write_json
-from trivium.page.assembly import page, pages
-from trivium.page.contents import ARTICLES, FRONT
+from trivium.page.contents import ARTICLES, FRONT, page
 from trivium.page.reproduction import read_cells
 
 ARTICLE = {
@@ -121,8 +120,8 @@ def test_a_pipeline_that_has_not_run_says_so(tmp_path):
         assert "<section" not in found[name]
 
 
-def test_self_contained():
-    for html in (page(ARTICLE), pages([], [], [])["index.html"]):
+def test_self_contained(tmp_path):
+    for html in (page(ARTICLE), assembled(tmp_path)["index"]):
         for address in ("src=", "@import", "url(", "http"):
             assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
         assert '<meta name="viewport"' in html
