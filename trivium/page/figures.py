@@ -7,6 +7,7 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
@@ -16,27 +17,11 @@ if TYPE_CHECKING:  # half a second to import, and only who draws needs it
 
 Estimate = tuple[float, float, float]  # value, low, high
 Point = tuple[float, Sequence[float], tuple[float, float] | None]  # x, single values, interval of their mean
-_INK = "#010203"  # a colour nothing else uses, replaced by currentColor
+_INK = "#010203"  # a colour nothing else uses, of the style; replaced by currentColor
 _ABOVE: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 4, "fontsize": "small"}
 _SHADES = ("#3a86b7", "#e07a3f", "#4f9d69", "#9b6fb5", "#c2527f", "#8a8f2a", "#7a7f87", "#2aa198", "#b5651d", "#5b6bd6")
 _MARKERS = "osD^vP*Xph"
-_STYLE: dict[Any, Any] = {
-    "text.color": _INK,
-    "axes.labelcolor": _INK,
-    "axes.edgecolor": _INK,
-    "xtick.color": _INK,
-    "ytick.color": _INK,
-    "axes.facecolor": "none",
-    "figure.facecolor": "none",
-    "savefig.facecolor": "none",
-    "legend.frameon": False,
-    "legend.labelcolor": _INK,
-    "svg.hashsalt": "trivium",  # the same figure is the same file
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
+_STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
 @contextmanager
@@ -47,7 +32,7 @@ def _drawn(width: float, height: float, title: str, xlabel: str, ylabel: str) ->
 
     mpl.use("svg")
     svgs: list[Markup] = []
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(fname=_STYLE):
         figure = Figure(figsize=(width, height))
         axes = figure.add_subplot()
         yield axes, svgs

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import yaml
 from markupsafe import Markup
 
 from trivium.core.tables import read_json
@@ -11,27 +12,10 @@ from trivium.page.html import between, markdown_table, points, render, thousands
 
 FOLDER = Path("metrics/real")
 NOT_MEASURED = "Not measured yet: `make real`."
-COLLECTIONS = {
-    "english": "English encyclopedia",
-    "french": "French encyclopedia",
-    "vaswani": "Vaswani’s abstracts, English",
-}
-SEARCHERS = {"bm25": "BM25", "minilm": "MiniLM", "fused": "both"}
-SEARCH = {"mrr": "MRR", "precision@1": "P@1", "hits@20": "Hits@20"}
-READERS = {
-    "reader": "MiniLM, three layers, the sample's French first",
-    "overlap_sentence": "sentence with most question words",
-    "random_span": "random span",
-}
-READING = {"em": "EM", "f1": "F1", "rouge_l": "ROUGE-L", "rouge_l_paper": "ROUGE-L, the paper's setting"}
-PARSERS = {"baseline": "lexicon", "linear": "linear models", "encoder": "the pipeline's parser, CamemBERT"}
-FRAMES = {
-    "trigger": "triggers, F1",
-    "frame": "triggers with their frames, F1",
-    "frame_of_trigger": "frame of a given trigger and unit, accuracy",
-    "element_given_frame": "elements of a given frame, F1",
-    "element": "elements with trigger and frame, F1",
-}
+LABELS: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("real.yaml").read_text(encoding="utf-8"))
+SEARCHERS, SEARCH, READERS, READING, FRAMES = (
+    LABELS[name] for name in ("searchers", "search", "readers", "reading", "frames")
+)
 
 
 class Measured(NamedTuple):
@@ -58,7 +42,7 @@ def _cell(figures: Mapping[str, Any], name: str) -> str:
 def search(measured: Mapping[str, Any]) -> Measured:
     """Articles found by a line that describes them."""
     rows, lines = [], [f"{_dated(measured)}."]
-    for collection, name in COLLECTIONS.items():
+    for collection, name in LABELS["collections"].items():
         if collection not in measured:
             continue
         figures = measured[collection]
@@ -107,7 +91,7 @@ After so short a training the reader beats the sentence with most question words
 
 def frames(figures: Mapping[str, Any]) -> Measured:
     """Parsers beside the lexicon, on the French FrameNet."""
-    systems = {system: name for system, name in PARSERS.items() if f"{system}_trigger" in figures}
+    systems = {system: name for system, name in LABELS["parsers"].items() if f"{system}_trigger" in figures}
     rows = [[said, *(_cell(figures, f"{system}_{task}") for system in systems)] for task, said in FRAMES.items()]
     text = f"""\
 {_dated(figures)}: {figures["sentences"]} sentences,
