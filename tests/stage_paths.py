@@ -8,9 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from trivium.core.arguments import fill_paths, is_output, parser_of
 from trivium.core.parameters import value_at
-from trivium.core.stage import curves_beside
+from trivium.core.stage import curves_beside, fill_paths, is_output, parser_of
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,9 +6,8 @@ from pydantic import Field
 
 from sample.encoders.french import make_stand_ins
 from sample.encoders.french_settings import ComplexityBaseModelsParameters
-from trivium.core.arguments import Source
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 
 
 class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):

@@ -7,9 +7,8 @@ from pydantic import Field
 
 from sample.scene_models.settings import DecorrelationBaseModelsParameters
 from sample.scene_models.stand_ins import make_stand_ins
-from trivium.core.arguments import Source
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 
 
 class BaseModelsParameters(DecorrelationBaseModelsParameters):

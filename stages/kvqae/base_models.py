@@ -5,9 +5,8 @@ from pathlib import Path
 from sample.encoders.known import persons_of
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
-from trivium.core.arguments import Source
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 
 
 def main(

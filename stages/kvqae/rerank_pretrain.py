@@ -10,9 +10,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData

@@ -12,10 +12,9 @@ from pydantic import Field
 from sample.kvqae.write import draw_pictures
 from sample.landmarks import choose_photographs, known_things
 from sample.render.difficulty import Difficulty
-from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images

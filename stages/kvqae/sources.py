@@ -7,10 +7,9 @@ from typing import ClassVar
 from pydantic import Field
 
 from sample.render.difficulty import DifficultyParameters
-from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import Parameters, own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 

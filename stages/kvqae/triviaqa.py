@@ -7,10 +7,9 @@ from pydantic import Field
 
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_triviaqa
-from trivium.core.arguments import Source
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 from trivium.sources.kvqae.raw import leave_out_sources, validate_triviaqa
 
 

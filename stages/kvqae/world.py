@@ -8,10 +8,9 @@ from pydantic import Field
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_world
 from sample.render.difficulty import DifficultyParameters
-from trivium.core.arguments import Source
 from trivium.core.errors import BadInput
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, Source, run_stage
 from trivium.sources.kvqae.raw import validate_kvqae, write_parts
 from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
 

@@ -71,9 +71,9 @@ from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine
 from trivium.core.image_shards import write_images
 from trivium.core.ray_engine import RayEngine
-from trivium.core.resume import save_checkpoint
 from trivium.core.stage import Context
 from trivium.core.tables import write_table
+from trivium.core.tasks import save_checkpoint
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start

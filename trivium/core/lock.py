@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from trivium.core.errors import BadInput
-from trivium.core.signatures import Signature, signature_of
+from trivium.core.reading import Signature, signature_of
 
 LOCK = "dvc.lock"
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `make repro` has ended"

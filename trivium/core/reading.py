@@ -13,7 +13,7 @@ import re
 import stat
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BufferedIOBase, BufferedReader
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ LARGEST_NUMBER = 2**63 - 1
 _DIGITS = len(str(LARGEST_NUMBER))
 _WHOLE = re.compile(r"-?[0-9]{1,19}")
 _HALF = re.compile("[\ud800-\udfff]")  # of a surrogate pair
+Signature = tuple[tuple[str, int, int, int], ...]  # name, time, size and inode of each file
 _GZIP, _MARK = b"\x1f\x8b", b"\xef\xbb\xbf"
 _NOT_THE_FILE = (
     (re.compile(rb"version https://git-lfs\.github\.com/spec/"), "a pointer of Git LFS", "the file, by `git lfs pull`"),
@@ -67,6 +68,20 @@ def is_file(path: Path) -> bool:
         return path.is_file()
     except OSError:
         return False
+
+
+def signature_of(path: Path) -> Signature:
+    """The signature of a file, or of all files in a folder, which tells without reading whether they have changed.
+
+    It is empty where there is none, and lacks what is removed while it is taken.
+    """
+    names = [path] if path.is_file() else sorted(Path(at) / name for at, _, files in os.walk(path) for name in files)
+    signature = []
+    for name in names:
+        with suppress(FileNotFoundError):
+            status = name.stat()
+            signature.append((str(name), status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(signature)
 
 
 def open_file(path: Path) -> BufferedReader:

@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.resume import load_checkpoint, save_checkpoint
+from trivium.core.tasks import load_checkpoint, save_checkpoint
 from trivium.nets.device import halving
 
 B = TypeVar("B")

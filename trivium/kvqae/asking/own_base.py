@@ -15,8 +15,7 @@ import numpy as np
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
-from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.signatures import signature_of
+from trivium.core.reading import LARGEST_IMAGE, read_bytes, signature_of
 from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking.answer import QUERY, FaceFound, PictureView, Recognised
 from trivium.kvqae.asking.asker import NO_READER, Base, Reader
