@@ -15,7 +15,6 @@ from trivium.core.stage import Context
 from trivium.core.tasks import run_task
 from trivium.core.tracking import Tracker
 from trivium.kvqae.reader.inputs import TrainingData
-from trivium.kvqae.reader.pairs import PairsOf, tokenize
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
 
@@ -79,11 +78,6 @@ def inputs(world) -> dict[str, Path]:
         "passages": world.passages,
         "articles": world.articles,
     }
-
-
-def inline_pairs(tokenizer, texts, max_tokens) -> PairsOf:
-    """Pairs that the tokenizer puts together itself."""
-    return lambda questions, passages: tokenize(tokenizer, questions, [texts[each] for each in passages], max_tokens)
 
 
 def same(first, second) -> bool:

@@ -1,31 +1,34 @@
 """The training that reader and cross-encoder share: on questions, each with passages of its list (kvqae.md §4–5)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from pathlib import Path
 from typing import ClassVar, Literal
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from transformers import (
     BertForQuestionAnswering,
     BertForSequenceClassification,
+    BertTokenizer,
     get_constant_schedule,
     get_linear_schedule_with_warmup,
 )
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
+from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example, sample_passages
+from trivium.kvqae.reader.pairs import Pairs, Sampled, tokenize_sampled
 from trivium.nets import training
+from trivium.nets.feeding import Feed, feeders
 
 # linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]
 Model = BertForQuestionAnswering | BertForSequenceClassification
-Sampled = Sequence[tuple[Example, NDArray[np.int64]]]
-LossOf = Callable[[Sampled], tuple[torch.Tensor, Mapping[str, int]]]
+LossOf = Callable[[Pairs, Sampled], tuple[torch.Tensor, Mapping[str, int]]]
 
 
 class QuestionTrainingParameters(Parameters):
@@ -81,7 +84,9 @@ def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
 
 def train(
     model: Model,
+    tokenizer: BertTokenizer,
     examples: Sequence[Example],
+    texts: PassageTexts,
     parameters: QuestionTrainingParameters,
     *,
     name: str,
@@ -99,17 +104,22 @@ def train(
 
     Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
     after the last step are kept, when the learning rate has fallen to 0. With a constant one the best on validation
-    are, as published, and the training also ends after `patience` validations without a better one.
+    are, as published, and the training also ends after `patience` validations without a better one. Where a GPU trains,
+    processes tokenise the next passages meanwhile.
 
     Args:
+        texts: of all the examples' passages.
         relevant, irrelevant: passages of a question in a step, see `sample_passages`.
-        loss_of: gives the sum of some questions' losses, and by name what else is to be counted over all steps.
+        loss_of: gives, of some questions' pairs, the sum of their losses, and by name what else is to be counted over
+            all steps.
         score: name of what `validate` gives, in metrics and curves.
 
     Returns:
         `loss` of the last step, `score` of the weights kept, and the sums of what `loss_of` counts.
     """
     constant = parameters.schedule == "constant"
+    # This leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.
+    tokenize_sampled(tokenizer, [(examples[0], examples[0].relevant)], texts, parameters.max_tokens)
     set_dropout(model, parameters.dropout)
     freeze(model, word_embeddings=parameters.frozen_embeddings, layers=parameters.frozen_layers)
     trained = [weights for weights in model.parameters() if weights.requires_grad]
@@ -121,16 +131,27 @@ def train(
         else get_linear_schedule_with_warmup(optimizer, rising, parameters.steps)
     )
 
-    def batch(step: int) -> Sampled:
+    def sample(step: int) -> Sampled:
         rng = np.random.default_rng([seed, 1, step])
         places = training.rows_of_step(len(examples), parameters.questions, step, seed, 0)
         return [(examples[place], sample_passages(examples[place], relevant, irrelevant, rng)) for place in places]
 
-    def gradient(sampled: Sampled, together: int) -> tuple[float, Counter[str]]:
+    def batches(first: int) -> Iterator[tuple[Sampled, Pairs]]:
+        steps = range(first, parameters.steps)
+
+        def tokens(number: int) -> Pairs:
+            return tokenize_sampled(tokenizer, sample(steps[number]), texts, parameters.max_tokens)
+
+        return zip(map(sample, steps), Feed(tokens, len(steps), feeders()), strict=True)
+
+    def gradient(batch: tuple[Sampled, Pairs], together: int) -> tuple[float, Counter[str]]:
+        sampled, pairs = batch
         counts = Counter[str]()
+        bounds = [0, *accumulate(len(ids) for _, ids in sampled)]
 
         def share(part: slice) -> torch.Tensor:
-            loss, part_counts = loss_of(sampled[part])
+            own = slice(bounds[part.start], bounds[min(part.stop, len(sampled))])
+            loss, part_counts = loss_of(pairs.part(own), sampled[part])
             counts.update(part_counts)
             return loss / len(sampled)
 
@@ -141,7 +162,7 @@ def train(
         optimizer,
         scheduler,
         steps=parameters.steps,
-        batches=lambda first: map(batch, range(first, parameters.steps)),
+        batches=batches,
         gradient=gradient,
         together=parameters.questions,
         unit="questions",

@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 from transformers import BertTokenizer
 
@@ -69,3 +70,15 @@ def test_an_answer_beyond_the_cut_is_counted_and_points_at_cls(tokenizer):
 
 def test_no_answer_across_title_and_text():
     assert answer_characters(AnswerMatcher(["hull home", "sep"]), ("hull", "home")) == []
+
+
+@pytest.mark.parametrize("max_tokens", [8, 16, 64])
+def test_some_of_the_pairs_are_as_if_they_were_tokenised_by_themselves(tokenizer, max_tokens):
+    questions = ["where ?", "who is he , a man ?", "where ?", "who ?"]
+    passages = [("Évora", "he is " * length) for length in (3, 40, 0, 7)]
+    whole = tokenize(tokenizer, questions, passages, max_tokens)
+    for part in (slice(0, 4), slice(0, 1), slice(2, 4), slice(1, 2)):
+        for own, alone in zip(
+            whole.part(part), tokenize(tokenizer, questions[part], passages[part], max_tokens), strict=True
+        ):
+            np.testing.assert_array_equal(own, alone)

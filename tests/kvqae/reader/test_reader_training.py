@@ -10,11 +10,12 @@ from stages.kvqae.reader_finetune import ReaderFinetuneParameters
 from stages.kvqae.reader_finetune import main as finetune
 from stages.kvqae.reader_pretrain import main as pretrain_any
 from tests.kvqae.tiny_reader import write_world
-from tests.kvqae.tiny_training import READER, context, inline_pairs, reader_training, same
+from tests.kvqae.tiny_training import READER, context, reader_training, same
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader import reader_training as reader_training_module
 from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import tokenize_sampled
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
 from trivium.kvqae.reader.reading import Reading, load_reader
 from trivium.measures.runs import Run
@@ -99,14 +100,14 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
         (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))
         for each, rest in zip(examples[:3], [1, 3, 2], strict=True)
     ]
-    pairs_of = inline_pairs(tokenizer, texts, 32)
-    together, _ = loss_of(model, pairs_of, sampled, texts, parameters, "mean")
-    alone = sum(loss_of(model, pairs_of, [each], texts, parameters, "mean")[0] for each in sampled)
-    assert together.item() == pytest.approx(alone.item(), rel=1e-5)
-    backwards, _ = loss_of(
-        model, pairs_of, [(each, ids[::-1]) for each, ids in sampled[::-1]], texts, parameters, "mean"
-    )
-    assert together.item() == pytest.approx(backwards.item(), rel=1e-5)
+
+    def loss(sampled):
+        pairs = tokenize_sampled(tokenizer, sampled, texts, 32)
+        return loss_of(model, pairs, sampled, texts, parameters, "mean")[0].item()
+
+    together = loss(sampled)
+    assert together == pytest.approx(sum(loss([each]) for each in sampled), rel=1e-5)
+    assert together == pytest.approx(loss([(each, ids[::-1]) for each, ids in sampled[::-1]]), rel=1e-5)
 
 
 def test_a_published_reader_is_measured_and_not_trained(world, tmp_path):

@@ -11,7 +11,6 @@ from tests.kvqae.tiny_training import (
     CROSS_ENCODER,
     context,
     cross_encoder_training,
-    inline_pairs,
     inputs,
 )
 from tests.kvqae.tiny_training import (
@@ -21,6 +20,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import judged, retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.pairs import tokenize_sampled
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, loss_of
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.runs import Run
@@ -69,19 +69,22 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
     model.eval()
     sampled = [(each, np.concatenate([each.relevant, each.irrelevant])) for each in examples[:3]]
-    pairs_of = inline_pairs(tokenizer, texts, 32)
-    together = loss_of(model, pairs_of, sampled).item()
-    assert together == pytest.approx(sum(loss_of(model, pairs_of, [each]).item() for each in sampled))
+
+    def loss(sampled):
+        return loss_of(model, tokenize_sampled(tokenizer, sampled, texts, 32), sampled).item()
+
+    together = loss(sampled)
+    assert together == pytest.approx(sum(loss([each]) for each in sampled))
     others = [(each, np.concatenate([ids[:1], ids[:0:-1]])) for each, ids in sampled[::-1]]
-    assert together == pytest.approx(loss_of(model, pairs_of, others).item(), rel=1e-5)
+    assert together == pytest.approx(loss(others), rel=1e-5)
 
 
 def test_every_step_sees_one_relevant_passage_and_others_of_the_best(world, tmp_path, monkeypatch):
     seen = []
 
-    def spy(model, pairs_of, sampled):
+    def spy(model, pairs, sampled):
         seen.extend((example, ids.tolist()) for example, ids in sampled)
-        return loss_of(model, pairs_of, sampled)
+        return loss_of(model, pairs, sampled)
 
     monkeypatch.setattr(module, "loss_of", spy)
     train(world, tmp_path, passages=3)

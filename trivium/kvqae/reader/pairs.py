@@ -18,12 +18,11 @@ from trivium.measures.answers import AnswerMatcher
 from trivium.nets.device import pick_device
 from trivium.nets.pretrained import load_pretrained
 from trivium.nets.reader import answer_pieces
-from trivium.nets.tokens import keep_tokens
 
 R = TypeVar("R")
+Sampled = Sequence[tuple[Example, NDArray[np.int64]]]  # examples, of each the passages that are read
 Pair = tuple[str, int]  # a question's text, a passage's number
 _BATCHES = 64  # of a shard
-_SPECIAL = 3  # [CLS] question [SEP] passage [SEP]
 
 
 class Pairs(NamedTuple):
@@ -41,8 +40,10 @@ class Pairs(NamedTuple):
     pieces: Tensor
     offsets: NDArray[np.int64]
 
-
-PairsOf = Callable[[Sequence[str], Sequence[int]], Pairs]  # of questions' texts and passages' numbers, side by side
+    def part(self, pairs: slice) -> "Pairs":
+        """Some of the pairs, as `tokenize` gives them by themselves: padded to the longest of them."""
+        longest = int(self.attention_mask[pairs].sum(dim=1).max())
+        return Pairs(*(column[pairs, :longest] for column in self))
 
 
 def load_pair_model(
@@ -88,6 +89,13 @@ def tokenize(
         pieces=answer_pieces(input_ids, token_type_ids, tokenizer.sep_token_id),
         offsets=encoded["offset_mapping"].numpy(),
     )
+
+
+def tokenize_sampled(tokenizer: BertTokenizer, sampled: Sampled, texts: PassageTexts, max_tokens: int) -> Pairs:
+    """Tokenise each example's question with each of its passages, in their order."""
+    questions = [example.question.text for example, ids in sampled for _ in ids]
+    passages = [texts[passage] for _, ids in sampled for passage in ids.tolist()]
+    return tokenize(tokenizer, questions, passages, max_tokens)
 
 
 def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[tuple[int, int]]:
@@ -140,87 +148,3 @@ def map_pairs(
     shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     return engine.map(read, shards, description=description, on_gpu=on_gpu, processes=1)
-
-
-class KeptPairs:
-    """`tokenize` of questions' texts and passages' numbers, without a tokenizer: each text is tokenised once.
-
-    Raises:
-        BadInput: the tokenizer puts pairs together in another way than BERT's.
-    """
-
-    def __init__(
-        self,
-        folder: Path,
-        tokenizer: BertTokenizer,
-        examples: Sequence[Example],
-        texts: PassageTexts,
-        max_tokens: int,
-    ) -> None:
-        def passage_rows(numbers: Sequence[int]) -> list[NDArray[np.int32]]:
-            return _rows(tokenizer, [SEPARATOR.join(texts[number]) for number in numbers])
-
-        self._tokenizer, self._max_tokens = tokenizer, max_tokens
-        questions = list(dict.fromkeys(example.question.text for example in examples))
-        passages = [ids for example in examples for ids in (example.relevant, example.irrelevant)]
-        numbers = np.unique(np.concatenate(passages)).tolist()
-        self._question_rows = {question: row for row, question in enumerate(questions)}
-        self._passage_rows = {number: row for row, number in enumerate(numbers)}
-        self._questions = keep_tokens(folder / "questions", questions, lambda part: _rows(tokenizer, part))
-        self._passages = keep_tokens(folder / "passages", numbers, passage_rows)
-        # This also leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.
-        inline = tokenize(tokenizer, questions[:1], [texts[numbers[0]]], max_tokens)
-        own = self(questions[:1], numbers[:1])
-        if not (
-            torch.equal(own.input_ids, inline.input_ids) and torch.equal(own.token_type_ids, inline.token_type_ids)
-        ):
-            raise BadInput("pairs are not put together as BERT's", got=tokenizer.decode(inline.input_ids[0]))
-
-    def __call__(self, questions: Sequence[str], passages: Sequence[int]) -> Pairs:
-        """The pairs of questions and passages, side by side."""
-        pairs = [
-            self._cut(self._questions[self._question_rows[question]], self._passages[self._passage_rows[passage]])
-            for question, passage in zip(questions, passages, strict=True)
-        ]
-        shape = len(pairs), _SPECIAL + max(question.shape[1] + passage.shape[1] for question, passage in pairs)
-        ids, offsets = np.full(shape, self._tokenizer.pad_token_id), np.zeros((*shape, 2), np.int64)
-        mask, types = np.zeros((2, *shape), np.int64)
-        for row, (question, passage) in enumerate(pairs):
-            begin = question.shape[1] + 2
-            end = begin + passage.shape[1]
-            ids[row, 0] = self._tokenizer.cls_token_id
-            ids[row, [begin - 1, end]] = self._tokenizer.sep_token_id
-            for part, (tokens, *characters) in ((slice(1, begin - 1), question), (slice(begin, end), passage)):
-                ids[row, part], offsets[row, part] = tokens, np.transpose(characters)
-            mask[row, : end + 1] = types[row, begin : end + 1] = 1
-        input_ids, attention_mask, token_type_ids = map(torch.from_numpy, (ids, mask, types))
-        pieces = answer_pieces(input_ids, token_type_ids, self._tokenizer.sep_token_id)
-        return Pairs(input_ids, attention_mask, token_type_ids, pieces, offsets)
-
-    def _cut(
-        self, question: NDArray[np.int32], passage: NDArray[np.int32]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Ids, starts and ends of both, (3, tokens), as many as fit: the longer one is cut, or both to one half."""
-        parts = question.reshape(3, -1), passage.reshape(3, -1)
-        first, second = (part.shape[1] for part in parts)
-        room = self._max_tokens - _SPECIAL
-        if first + second > room:
-            shorter = min(first, second, room // 2)
-            first, second = (shorter, room - shorter) if first <= second else (room - shorter, shorter)
-        return parts[0][:, :first], parts[1][:, :second]
-
-
-def _rows(tokenizer: BertTokenizer, texts: Sequence[str]) -> list[NDArray[np.int32]]:
-    """Of each text its tokens' ids, then where they start in it, then where they end, in characters."""
-    encoded = tokenizer(
-        list(texts),
-        add_special_tokens=False,
-        return_token_type_ids=False,
-        return_attention_mask=False,
-        return_offsets_mapping=True,
-        verbose=False,  # a text may be longer than what the model reads
-    )
-    return [
-        np.concatenate([np.asarray(ids, np.int32), *np.asarray(offsets, np.int32).reshape(-1, 2).T])
-        for ids, offsets in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True)
-    ]

@@ -14,9 +14,9 @@ from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
+from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
-from trivium.kvqae.reader.pairs import KeptPairs, PairsOf, answer_characters, answer_targets
+from trivium.kvqae.reader.pairs import Pairs, Sampled, answer_characters, answer_targets
 from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
 from trivium.measures.answers import exact_match, f1
 from trivium.measures.runs import PADDING, Run
@@ -64,18 +64,17 @@ def validation_score(
 
 def loss_of(
     model: BertForQuestionAnswering,
-    pairs_of: PairsOf,
+    pairs: Pairs,
     sampled: Sampled,
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
     reduction: PassageReduction,
 ) -> tuple[torch.Tensor, dict[str, int]]:
     """Sum of these questions' losses, and `passages_answers_cut`: seen relevant passages cut before the answer."""
-    read = [(example, passage) for example, ids in sampled for passage in ids.tolist()]
-    pairs = pairs_of([example.question.text for example, _ in read], [passage for _, passage in read])
     characters = [  # an irrelevant passage holds no answer, and to look for one takes longer than all else here
         answer_characters(example.matcher, texts[passage]) if passage in example.relevant else []
-        for example, passage in read
+        for example, ids in sampled
+        for passage in ids.tolist()
     ]
     start_targets, end_targets, cut = answer_targets(pairs, characters, parameters.answer_positions)
     device = model.device
@@ -113,7 +112,7 @@ def train_reader(
     `own`: passages of each training question's own article, see `split_by_relevance`.
 
     Raises:
-        BadInput: see `load_reader`, `KeptPairs`, `train`; no question has a relevant passage.
+        BadInput: see `load_reader`, `train`; no question has a relevant passage.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)
@@ -125,17 +124,18 @@ def train_reader(
             "no question has a relevant passage", file=source.runs / "train.trec", got=0, expected="at least one"
         )
     validation = questions["validation"], lists["validation"], texts
-    pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
+        tokenizer,
         examples,
+        texts,
         parameters,
         name="reader",
         seed=seed,
         relevant=parameters.relevant,
         irrelevant=parameters.irrelevant,
         weight_decay=0,
-        loss_of=lambda sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
+        loss_of=lambda pairs, sampled: loss_of(model, pairs, sampled, texts, parameters, reduction),
         score=f"validation_{parameters.selection}",
         validate=lambda: validation_score(model, tokenizer, *validation, parameters),
         work=checkpoints,

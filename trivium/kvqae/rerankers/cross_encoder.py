@@ -20,9 +20,9 @@ from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.question_training import QuestionTrainingParameters, Sampled, train
+from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
-from trivium.kvqae.reader.pairs import KeptPairs, Pair, Pairs, PairsOf, load_pair_model, map_pairs, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, Sampled, load_pair_model, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Qrels, Run
@@ -156,12 +156,8 @@ def validation_mrr(
     return mean_reciprocal_rank(rerank_run(questions, run, score), qrels)
 
 
-def loss_of(model: BertForSequenceClassification, pairs_of: PairsOf, sampled: Sampled) -> torch.Tensor:
+def loss_of(model: BertForSequenceClassification, pairs: Pairs, sampled: Sampled) -> torch.Tensor:
     """Sum these questions' losses; of each the same number of passages, the first one relevant."""
-    pairs = pairs_of(
-        [example.question.text for example, ids in sampled for _ in ids],
-        [passage for _, ids in sampled for passage in ids.tolist()],
-    )
     scores = relevance_scores(model, pairs.input_ids, pairs.attention_mask, pairs.token_type_ids)
     return one_relevant_loss(scores.view(len(sampled), -1)).sum()
 
@@ -201,17 +197,18 @@ def train_cross_encoder(
     questions = splits["validation"][: parameters.validation_questions]
     initial = lists["validation"].select(question.id for question in questions)
     qrels = judged(questions, initial, texts)
-    pairs = KeptPairs(checkpoints / "tokens", tokenizer, examples, texts, parameters.max_tokens)
     metrics = train(
         model,
+        tokenizer,
         examples,
+        texts,
         parameters,
         name="cross-encoder",
         seed=parameters.seed,
         relevant=1,
         irrelevant=parameters.passages - 1,
         weight_decay=parameters.weight_decay,
-        loss_of=lambda sampled: (loss_of(model, pairs, sampled), {}),
+        loss_of=lambda pairs, sampled: (loss_of(model, pairs, sampled), {}),
         score="validation_mrr",
         validate=lambda: validation_mrr(model, tokenizer, questions, initial, texts, qrels, parameters),
         work=checkpoints,
