@@ -43,7 +43,7 @@ class Pairs(NamedTuple):
     def part(self, pairs: slice) -> "Pairs":
         """Some of the pairs, as `tokenize` gives them by themselves: padded to the longest of them."""
         longest = int(self.attention_mask[pairs].sum(dim=1).max())
-        return Pairs(*(column[pairs, :longest] for column in self))
+        return Pairs(*(column[pairs, :longest] for column in self))  # type: ignore[arg-type]
 
 
 def load_pair_model(
