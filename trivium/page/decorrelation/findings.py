@@ -15,6 +15,7 @@ from trivium.page.thorough import claim_html, verdict
 
 Comparison = Mapping[str, Any]  # a row of comparisons.json, or fields of one
 Expected = Literal["more", "less", "same", "open"]  # what would speak for the method
+GAIN_AND_COST = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))  # sets of queries and measures
 USUAL = {"dataset": "coco", "model": "clip", "set": "synthetic", "measure": "odmap@1", "subset": "all"}
 
 
@@ -76,8 +77,7 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
         "A model that was also trained on pictures with something painted out guesses less often what usually stands "
         "there, and is as good on whole pictures."
     )
-    gain = results.against_finetune("coco", "clip", "synthetic", "odmap@1")
-    cost = results.against_finetune("coco", "clip", "image_to_text", "r@1")
+    gain, cost = (results.against_finetune(*column) for column in GAIN_AND_COST)
     if gain is None or cost is None:
         return claim_html(sentence)
     said = verdict(gain["difference"], gain["p"], level)
@@ -98,6 +98,7 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
 
     `level` is that of significance, `margin` the difference in [0, 1] below which two values count as the same.
     """
+    gain, cost = (results.against_finetune(*column) for column in GAIN_AND_COST)
     lines = []
     for question, expected, fields in CHECKS:
         row = results.comparison(**fields)
@@ -108,6 +109,5 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
         lines.append((question, about, row, said, sides))
     return render(
         "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=evaluate["partner_probability"],
-        confidence=evaluate["confidence"], gain=results.against_finetune("coco", "clip", "synthetic", "odmap@1"),
-        cost=results.against_finetune("coco", "clip", "image_to_text", "r@1"),
+        confidence=evaluate["confidence"], gain=gain, cost=cost,
     )  # fmt: skip

@@ -53,9 +53,9 @@ class Results:
         items = ({"other_set": fields["set"], "subset": "all"} | fields).items()
         return next((row for row in self.comparisons if items <= row.items()), None)
 
-    def against_finetune(self, dataset: str, model: str, kind: str, measure: str) -> Mapping[str, Any] | None:
-        """The comparison of ours with finetuning on D."""
-        fields = {"dataset": dataset, "model": model, "variant": "ours", "other_variant": "finetune"}
+    def against_finetune(self, kind: str, measure: str) -> Mapping[str, Any] | None:
+        """The comparison of ours with finetuning on D, of CLIP on COCO."""
+        fields = {"dataset": "coco", "model": "clip", "variant": "ours", "other_variant": "finetune"}
         return self.comparison(**fields, set=kind, measure=measure)
 
 

@@ -237,19 +237,6 @@ def ratios(results: Results) -> dict[str, float]:
     return dict(sorted(by_group.items(), key=lambda item: item[1]))
 
 
-def batch_share(ratio: float, part: float, synthetic_share: float | None) -> float:
-    """The share of a batch that is from D', as `trivium.decorrelation.training.job` draws it.
-
-    Args:
-        ratio: |D'| / |D| in pairs of the part of D' that is used.
-        part: how much of D' that is.
-        synthetic_share: of a batch with all of D'; None: as many as there are pairs.
-    """
-    if ratio == 0:
-        return 0.0
-    return ratio / (1 + ratio) if synthetic_share is None else synthetic_share * part
-
-
 def figure_4_html(of: Tables) -> Markup:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
     results, confidence = of.results, of.used["evaluate"]["confidence"]
@@ -257,7 +244,9 @@ def figure_4_html(of: Tables) -> Markup:
     lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
     rows, batch = [], 0.0
     for group, ratio in by_group.items():
-        batch = batch_share(ratio, results.groups[group].share, share)
+        # The share of a batch that is from D', as `trivium.decorrelation.training.job` draws it.
+        by_pairs = ratio == 0 or share is None
+        batch = ratio / (1 + ratio) if by_pairs else share * results.groups[group].share
         cells = [decimal(ratio, 3), len(results.members[group]), percent(batch)]
         for entry, measure in FIGURE_4.items():
             seeds = [100 * value for value in results.by_seed(group, *measure)]
@@ -279,12 +268,11 @@ def figure_4_html(of: Tables) -> Markup:
 
 def partner_rows(table: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The rows of the classes whose partner, what most often stands beside them, is most certain."""
+    defined = [row for row in table if row["probability"] is not None and row["lift"] is not None]
     best: dict[str, Mapping[str, Any]] = {}
-    for row in table:
-        is_defined = row["probability"] is not None and row["lift"] is not None
-        if is_defined and (row["class"] not in best or row["probability"] > best[row["class"]]["probability"]):
-            best[row["class"]] = row
-    return sorted(best.values(), key=lambda row: (-row["probability"], row["class"]))[:_PARTNERS]
+    for row in sorted(defined, key=lambda row: (-row["probability"], row["class"])):
+        best.setdefault(row["class"], row)
+    return list(best.values())[:_PARTNERS]
 
 
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
