@@ -68,7 +68,7 @@ def main(
     front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
         **({"picture": effects.picture_html(told_twice)} if told_twice.facts else {}),
-        "claim": effects.claim_of(told_twice) if told_twice.facts else front,
+        "claim": effects.render_claim(told_twice) if told_twice.facts else front,
         "contrasts": effects.contrasts_html(told_twice),
         "table-1": models.table_1(of, more),
         "figure-2": models.figure_2(of),

@@ -6,7 +6,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.reading import identified_html
-from trivium.page.published import SearchedParameters, noted
+from trivium.page.published import SearchedParameters, add_base_note
 
 
 class IdentifiedPageParameters(SearchedParameters):
@@ -16,7 +16,7 @@ class IdentifiedPageParameters(SearchedParameters):
 def main(parameters: IdentifiedPageParameters, context: Context, *, chosen: Path, measured: Path, out: Path) -> None:
     """Render what stage `identify` measured of a model; `chosen` holds its `identifier.json`."""
     sections = {"identified": identified_html(read_json(chosen / "identifier.json"), read_json(measured))}
-    write_part(out, parameters.world, noted(sections, parameters.base))
+    write_part(out, parameters.world, add_base_note(sections, parameters.base))
 
 
 if __name__ == "__main__":

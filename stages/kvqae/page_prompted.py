@@ -6,7 +6,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.reading import prompted_html
-from trivium.page.published import SearchedParameters, noted
+from trivium.page.published import SearchedParameters, add_base_note
 
 
 class PromptedPageParameters(SearchedParameters):
@@ -16,7 +16,7 @@ class PromptedPageParameters(SearchedParameters):
 def main(parameters: PromptedPageParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:
     """Render what stage `read_prompted` found of a model; `answered` holds its `reader.json`."""
     sections = {"prompted": prompted_html(read_json(answered / "reader.json"), read_json(measured))}
-    write_part(out, parameters.world, noted(sections, parameters.base))
+    write_part(out, parameters.world, add_base_note(sections, parameters.base))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_table
 from trivium.page.html import render, sizes_html, write_part
 from trivium.page.kvqae import findings, gallery, reading, retrieval
-from trivium.page.published import SearchedParameters, noted
+from trivium.page.published import SearchedParameters, add_base_note
 from trivium.page.thorough import read_thorough
 
 # Sections that a smaller knowledge base changes.
@@ -77,7 +77,7 @@ def main(
         ),
         "sizes": sizes_html({"kvqae": kvqae}, read_parameters(paper)),
     }
-    of_a_base = noted({name: html for name, html in sections.items() if name in SEARCHED}, parameters.base)
+    of_a_base = add_base_note({name: html for name, html in sections.items() if name in SEARCHED}, parameters.base)
     write_part(out, parameters.world, sections | of_a_base)
     return gallery.counts_of(items)
 

@@ -11,7 +11,7 @@ from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
 from trivium.page.kvqae.retrieval import labels_of, retrieval_html, weights_html
-from trivium.page.published import TABLES, SearchedParameters, noted
+from trivium.page.published import TABLES, SearchedParameters, add_base_note
 
 
 class RetrievalPageParameters(SearchedParameters):
@@ -48,7 +48,7 @@ def main(
         tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=parameters.is_sample)
         sections[name] = findings_html(findings) + tables
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
-    write_part(out, parameters.world, noted(sections, parameters.base))
+    write_part(out, parameters.world, add_base_note(sections, parameters.base))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 import xml.etree.ElementTree as ElementTree
 
-from trivium.page.figures import boxes
+from trivium.page.figures import draw_boxes
 
 
 def test_figures_are_svg_in_the_colour_of_the_text_and_the_same_every_time():
     def draw():
-        return boxes({"B": {"yes": [0.1, 0.4], "no": []}, "D": {"yes": [0.5], "no": [0.2]}}, title="T <x>", ylabel="y")
+        return draw_boxes(
+            {"B": {"yes": [0.1, 0.4], "no": []}, "D": {"yes": [0.5], "no": [0.2]}}, title="T <x>", ylabel="y"
+        )
 
     svg = draw()
     assert svg == draw()

@@ -177,6 +177,6 @@ def test_what_make_thorough_found_in_another_world_is_left_out(tmp_path):
     write_json(file, kept | {"parameters": {"kvqae.world": world}})
     found = read_thorough(file, "read", world, sample=True)
     assert found == Thorough({"a_em": 0.5}, "01", "2026-01-02")
-    assert (text(found.again("a_em")), found.again("b_em")) == ("50.0 †", "")
+    assert (text(found.render_metric("a_em")), found.render_metric("b_em")) == ("50.0 †", "")
     assert read_thorough(file, "read", world | {"seed": 4}, sample=True) is None
     assert read_thorough(file, "read", world, sample=False) is None, "real data"

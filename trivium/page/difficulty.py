@@ -23,7 +23,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.measures.effects import NO, YES
-from trivium.page.figures import estimates, estimates_of
+from trivium.page.figures import draw_estimates, estimates_of
 from trivium.page.html import render
 
 _SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["difficulty"]
@@ -99,7 +99,7 @@ def _question_table(result: Difficulty) -> tuple[list[str], list[list[Any]]]:
 
 
 def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
-    """Everything but the questions."""
+    """Collect everything but the questions."""
     tree: dict[str, Any] = {
         "title": title,
         "form": result.question_set.form,
@@ -133,7 +133,7 @@ def _as_json(result: Difficulty, title: str) -> dict[str, Any]:
 
 
 def _finite(value: Any) -> Any:
-    """The same tree with null for each number that is not defined."""
+    """Replace each number that is not finite by None."""
     if isinstance(value, Mapping):
         return {key: _finite(of) for key, of in value.items()}
     if isinstance(value, list):
@@ -192,7 +192,7 @@ def _forest(model: str, rows: Sequence[Row], result: Difficulty) -> Markup:
     series |= {name.replace("_", " "): estimates_of(rows, name, name, name) for name in BASELINES}
     title = f"What each factor does to {model}, to random spans and to the sentence of most shared words"
     factors, xlabel = [name.replace("_", " ") for name in result.factors.codes], JUDGES[result.settings.judge]
-    return estimates(factors, series, title=title, xlabel=f"δ, points of {xlabel}")
+    return draw_estimates(factors, series, title=title, xlabel=f"δ, points of {xlabel}")
 
 
 def _ends(result: Difficulty, *, hardest: bool) -> list[int]:

@@ -47,7 +47,7 @@ def _drawn(width: float, height: float, title: str, xlabel: str, ylabel: str) ->
     svgs.append(Markup(svg[svg.index("<svg") :].replace("<svg", named, 1)))  # no XML prologue inside HTML
 
 
-def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> Markup:
+def draw_boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> Markup:
     """Box plots side by side: quartiles, whiskers to 1.5 interquartile ranges, no outliers.
 
     Args:
@@ -74,7 +74,7 @@ def boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, yl
     return svg[0]
 
 
-def curves(
+def draw_curves(
     lines: Mapping[str, Sequence[Point]], *, title: str, xlabel: str = "", ylabel: str, ticks: Sequence[str] = ()
 ) -> Markup:
     """Lines through means, each with its own marker, their intervals, and the single values where there are several.
@@ -109,7 +109,7 @@ def estimates_of(rows: Sequence[Mapping[str, Any]], value: str, low: str, high: 
     return [None if None in triple else triple for triple in triples]
 
 
-def estimates(
+def draw_estimates(
     rows: Sequence[str], series: Mapping[str, Sequence[Estimate | None]], *, title: str, xlabel: str, line: float = 0,
     limits: tuple[float, float] | None = None,
 ) -> Markup:  # fmt: skip

@@ -21,7 +21,7 @@ from trivium.decorrelation.benchmark.scores import (
     query_rows,
 )
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
-from trivium.page.figures import estimates
+from trivium.page.figures import draw_estimates
 from trivium.page.html import render
 
 _SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["leaderboard"]
@@ -101,5 +101,5 @@ def leaderboard_html(board: Leaderboard) -> str:
         tested=int(benchmark.tests_something().sum()),
         recall={f"{way} R@{k}": name for way, names in ways.items() for k, name in zip(CUTOFFS, names, strict=True)},
         pictures=len(set(benchmark.queries.pictures.tolist())),
-        drawn=board.rows and estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
+        drawn=board.rows and draw_estimates([row.model for row in board.rows], series, title=title, xlabel="%"),
     )  # fmt: skip

@@ -83,8 +83,8 @@ def agreement(
     return f"off by up to {min(map(max, beyond)):.1f} points"
 
 
-def noted(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dict[str, Markup]:
-    """KVQAE's sections by id, with a note above each where `base`, `kvqae.world.base`, is not all articles (None)."""
+def add_base_note(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dict[str, Markup]:
+    """Put a note above each of KVQAE's sections where `base`, `kvqae.world.base`, is not all articles (None)."""
     if not base:
         return dict(sections)
     articles, everything = (f"{count:,}".replace(",", "\u202f") for count in (base["articles"], _NAMES["articles"]))

@@ -35,7 +35,7 @@ class Thorough:
     commit: str  # that made them
     date: str
 
-    def again(self, key: str) -> Markup:
+    def render_metric(self, key: str) -> Markup:
         """The metric of that name, and its deviation over trainings, in small print; nothing where it was not made."""
         if key not in self.metrics:
             return Markup()
@@ -54,7 +54,7 @@ def measured_cell(
 
     Below stands that of the same stage in `thorough`.
     """
-    again = thorough.again(key) if thorough else Markup()
+    again = thorough.render_metric(key) if thorough else Markup()
     if key not in metrics:
         return again or Markup("–")
     low, high = (metrics.get(f"{key}_{end}") if bounded else None for end in ("low", "high"))
@@ -85,7 +85,7 @@ def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: b
 
 
 def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup | None:
-    """All claims of a pipeline, dated by the results in `folder`; None where `make thorough` has not run."""
+    """Render all claims of a pipeline, dated by the results in `folder`; None where `make thorough` has not run."""
     if not judged[0].worlds:
         return None
     results = [read_json(file) for file in sorted((folder / pipeline).glob("*.json"))]
@@ -96,7 +96,7 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
 
 
 def front_html(judged: Iterable[Judged], pipeline: str, sentence: str) -> Markup:
-    """The verdict of all worlds on what stands first, HTML with that sentence; empty where not all runs are there."""
+    """Render the verdict of all worlds on the sentence that stands first; empty where one of its runs is missing."""
     names = FRONT.get(pipeline) or {f"{factor}_costs" for factor, said in COSTLY.items() if said in sentence}
     first = [row for row in judged if row.claim.name in names]
     if not first or not all(row.complete for row in first):
@@ -108,7 +108,7 @@ def front_html(judged: Iterable[Judged], pipeline: str, sentence: str) -> Markup
 
 
 def verdict(difference: float, p: float, level: float) -> Verdict:
-    """Of a claim that something is more than something else, by a two-sided test."""
+    """Judge by a two-sided test whether something is more than something else."""
     if p > level or difference == 0:
         return "cannot tell"
     return "holds" if difference > 0 else "does not hold"

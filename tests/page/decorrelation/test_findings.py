@@ -2,7 +2,7 @@
 
 from tests.page.outline import Outline
 from trivium.page.decorrelation.findings import check, findings_html
-from trivium.page.decorrelation.results import Results, shown
+from trivium.page.decorrelation.results import Results, find_sign
 
 
 def row(difference, low, high, p, **more):
@@ -17,9 +17,9 @@ ALONE = row(0.1, None, None, 1.0)
 
 
 def test_a_difference_is_shown_by_p_and_interval_together():
-    assert [shown(found, 0.05) for found in (MORE, LESS, NOTHING, ALONE)] == [1, -1, 0, 0]
-    assert shown(row(0.1, 0.06, 0.14, 0.2), 0.05) == 0
-    assert shown(row(0.1, -0.01, 0.14, 0.01), 0.05) == 0
+    assert [find_sign(found, 0.05) for found in (MORE, LESS, NOTHING, ALONE)] == [1, -1, 0, 0]
+    assert find_sign(row(0.1, 0.06, 0.14, 0.2), 0.05) == 0
+    assert find_sign(row(0.1, -0.01, 0.14, 0.01), 0.05) == 0
 
 
 def compared(values, variant, other, kind, measure, dataset="coco", other_kind=None, seeds=1):

@@ -17,7 +17,7 @@ from trivium.formats.facts import FACTORS, sides
 from trivium.measures.contrasts import ContrastMean, mean_contrast
 from trivium.measures.effects import floor_points
 from trivium.page.complexity.material import LABELS, Effect, Material
-from trivium.page.figures import estimates, estimates_of
+from trivium.page.figures import draw_estimates, estimates_of
 from trivium.page.html import between, figure, render, signed, small
 from trivium.page.thorough import COSTLY, claim_html
 
@@ -83,7 +83,7 @@ def forest(of: Material) -> Markup:
             "all factors together": estimates_of([*by_factor.values()], "joint", "joint_low", "joint_high"),
         }
         label, measure = of.labels[model], f"points of {of.measure}"
-        svg = estimates(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
+        svg = draw_estimates(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
         drawn.append(figure(svg, Markup("<strong>{}</strong>").format(label)))
     return render("complexity/forest.html", of=of, drawn=drawn, whole=whole)
 
@@ -150,7 +150,7 @@ class Contrasts:
     @property
     def costly(self) -> list[str]:
         """The factors that cost every reader of this run."""
-        return [factor for factor, means in self.means.items() if say([*means.values()]) == COSTS]
+        return [factor for factor, means in self.means.items() if summarize([*means.values()]) == COSTS]
 
     @property
     def hardest(self) -> str:
@@ -175,7 +175,7 @@ def read_contrasts(of: Material) -> Contrasts:
     return Contrasts(facts, scores, means)
 
 
-def claim_of(contrasts: Contrasts) -> Markup:
+def render_claim(contrasts: Contrasts) -> Markup:
     """What stands first on the page: a factor that costs every reader of this run, or that there is none."""
     if not contrasts.costly:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
@@ -220,7 +220,7 @@ def contrasts_html(contrasts: Contrasts) -> Markup:
     for factor, means in contrasts.means.items():
         with_it, without = LABELS["versions"][factor]
         bounds = [f"{signed(mean.value, 1)} {between(*mean.interval())}" for mean in means.values()]
-        rows.append([f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, say([*means.values()])])
+        rows.append([f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, summarize([*means.values()])])
     facts, trainings = len({row["fact"] for row in contrasts.facts}), min(map(len, contrasts.scores.values()))
     return render("complexity_contrasts.html", rows=rows, labels=list(contrasts.scores), facts=facts,
                   trainings=trainings, margin=MARGIN)  # fmt: skip
@@ -232,8 +232,8 @@ def mean_delta(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
     return mean_contrast([100 * np.stack([present - without for _, without, present in versions], axis=1)])
 
 
-def say(means: Sequence[ContrastMean]) -> str:
-    """What the intervals of all readers together say of this world."""
+def summarize(means: Sequence[ContrastMean]) -> str:
+    """Say in words what the intervals of all readers together show."""
     intervals = [mean.interval() for mean in means]
     if all(high < 0 for _, high in intervals):
         return COSTS

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
 from trivium.page.complexity.material import LABELS, Material, Metrics
-from trivium.page.figures import curves, estimates
+from trivium.page.figures import draw_curves, draw_estimates
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
@@ -98,7 +98,7 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
         if f"{model}_correct" in judgements:
             judged = f"of {judgements[f'{model}_judged']:.0f}"
             cells[-1] = below.format(percent(judgements[f"{model}_correct"], 0), judged)
-        if not ran and not (few and few.again(f"{model}_rouge_l")):
+        if not ran and not (few and few.render_metric(f"{model}_rouge_l")):
             cells = [Cell("not run", "absent", 6)]
         values = [below.format(percent(paper["values"][0], 0), paper["size"]), paper["values"][1]] if paper else "––"
         cells += [Cell(value, "published") for value in values]
@@ -171,7 +171,7 @@ def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title:
     shown = {"": [(value, *(bounds or (value, value))) for _, value, bounds in reversed(points)]}
     mean = sum(value for _, value, _ in points) / len(points)
     names = [name for name, _, _ in reversed(points)]
-    return estimates(names, shown, title=title, xlabel=xlabel, line=mean, limits=(-0.02, 1.02))
+    return draw_estimates(names, shown, title=title, xlabel=xlabel, line=mean, limits=(-0.02, 1.02))
 
 
 def agreement(of: Material) -> Markup:
@@ -195,7 +195,9 @@ def partitions(of: Material) -> Markup:
         for model in [*of.models, MEAN]
     }
     title, ylabel = "Score by how many complexity factors hold", of.in_words("partition")
-    svg = curves(lines, title=title, ylabel=ylabel, ticks=[f"{part['level']}\n({part['examples']})" for part in counts])
+    svg = draw_curves(
+        lines, title=title, ylabel=ylabel, ticks=[f"{part['level']}\n({part['examples']})" for part in counts]
+    )
     factors = [part for part in parts.values() if part["kind"] == "factor"]
     groups = {
         "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),

@@ -8,7 +8,7 @@ import yaml
 from markupsafe import Markup
 
 from trivium.decorrelation.models.kind import KINDS
-from trivium.page.decorrelation.results import LABELS, Results, shown
+from trivium.page.decorrelation.results import LABELS, Results, find_sign
 from trivium.page.html import percent, probability, render
 from trivium.page.published import DATASETS
 from trivium.page.thorough import claim_html, verdict
@@ -38,7 +38,7 @@ CHECKS = [check(**row) for row in yaml.safe_load(Path(__file__).with_name("check
 
 def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:
     """One sentence: what a row of comparisons.json shows, where `margin` in [0, 1] still counts as the same."""
-    sign, size = shown(row, level), f"{100 * abs(row['difference']):.1f} points"
+    sign, size = find_sign(row, level), f"{100 * abs(row['difference']):.1f} points"
     if row["low"] is None:
         return "From one picture: nothing can be said."
     reaches = f"{100 * max(abs(row['low']), abs(row['high'])):.1f} points"

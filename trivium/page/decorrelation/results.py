@@ -66,8 +66,8 @@ def recipe(cell: Cell) -> str | None:
     return cell.recipe if cell.synthetic else "none"
 
 
-def shown(row: Mapping[str, Any], level: float) -> int:
-    """1 or -1 when a row of comparisons.json shows a difference (p at most `level`, its interval without 0), else 0."""
+def find_sign(row: Mapping[str, Any], level: float) -> int:
+    """Return 1 or -1 if a row of comparisons.json shows a difference (p ≤ `level`, its interval without 0), else 0."""
     if row["low"] is None or row["p"] > level:
         return 0
     return int(row["low"] > 0) - int(row["high"] < 0)

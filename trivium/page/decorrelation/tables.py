@@ -15,7 +15,7 @@ from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.page.decorrelation.results import LABELS, MAIN, Results, recipe
-from trivium.page.figures import curves
+from trivium.page.figures import draw_curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
 from trivium.page.published import DATASETS, DIRECTIONS, VARIANTS, agreement
 from trivium.page.thorough import Thorough, dagger, measured_cell
@@ -51,7 +51,7 @@ class Tables:
         if ran and len(self.results.members[group]) > 1:
             thorough = None
         keys = [f"{group}_{kind}_{measure}" for kind, measure in columns]
-        if not ran and not any(thorough.again(key) for key in keys if thorough):
+        if not ran and not any(thorough.render_metric(key) for key in keys if thorough):
             said = "not in this run: <code>make scale S={}</code>, then <code>make repro P=decorrelation</code>"
             return [Cell(Markup(said).format(scale), "absent", len(columns) + len(further))]
         values = [measured_cell(self.results.metrics, key, thorough) for key in keys]
@@ -257,7 +257,7 @@ def figure_4_html(of: Tables) -> Markup:
     drawn = None
     if len(set(by_group.values())) >= _FEWEST:
         title = "ODmAP@1 and R@1 over the share of synthetic pairs"
-        drawn = curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
+        drawn = draw_curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
     return render(
         "decorrelation_sweep.html", drawn=drawn, rows=rows, measures=list(FIGURE_4), confidence=confidence,
         ratio=max(by_group.values(), default=0), batch=batch, paper=of.published["figure_4"], synthetic_share=share,

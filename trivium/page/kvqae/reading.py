@@ -8,7 +8,7 @@ import pyarrow as pa
 import yaml
 from markupsafe import Markup
 
-from trivium.page.figures import Point, curves
+from trivium.page.figures import Point, draw_curves
 from trivium.page.html import Row, decimal, figure, percent, render, small
 from trivium.page.published import READING_LABELS, READING_ROWS, agreement, tolerances_of
 from trivium.page.thorough import Thorough, dagger, measured_cell
@@ -94,4 +94,4 @@ def sweep_html(swept: pa.Table) -> Markup:
         "validation, tried on the row’s own list; every other row reads a fixed number. The paper finds 5 clearly best."
     )
     title = "Passages read at inference, validation questions"
-    return figure(curves(lines, title=title, xlabel="passages", ylabel="%"), caption)
+    return figure(draw_curves(lines, title=title, xlabel="passages", ylabel="%"), caption)

@@ -14,7 +14,7 @@ from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.fusion import tuned_rows
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
-from trivium.page.figures import boxes
+from trivium.page.figures import draw_boxes
 from trivium.page.html import Row, decimal, figure, interval, percent, render, small
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
 from trivium.page.published import MEASURES, RERANKED_TABLES, Shown, agreement
@@ -246,4 +246,4 @@ def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
         f"paper gives no formula and no numbers. {'Here Snowball stems stand in for lemmas.' if stems else ''}"
     )
     title, ylabel = "Lexical overlap of question and first passage", "share of words"
-    return figure(boxes(groups, title=title, ylabel=ylabel), caption)
+    return figure(draw_boxes(groups, title=title, ylabel=ylabel), caption)
