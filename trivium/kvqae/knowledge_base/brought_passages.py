@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_batches, read_schema, read_table
+from trivium.core.tables import count_rows, read_batches, read_schema, read_table
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
 
 ROW, ROWS = "brought_row", b"brought_rows"  # column and metadata of our passages: of theirs, and how many they have
@@ -91,11 +91,11 @@ def _read(folder: Path) -> Iterator[pa.Array]:
             yield batch["passage"]
 
 
-def numbers_of_rows(passages: Path) -> Rows | None:
-    """Number the rows of brought passages as ours, -1 where one was left out; None where passages were cut here."""
+def numbers_of_rows(passages: Path) -> Rows:
+    """List our passage of each row of brought passages, -1 where one was left out; of each of ours without such."""
     schema = read_schema(passages)
     if ROW not in schema.names:
-        return None
+        return np.arange(count_rows(passages))
     rows = read_table(passages, [ROW])[ROW].combine_chunks()
     numbers = np.full(int(schema.metadata[ROWS]), -1, np.int64)
     numbers[rows.drop_null().to_numpy()] = np.flatnonzero(pc.is_valid(rows).to_numpy(zero_copy_only=False))

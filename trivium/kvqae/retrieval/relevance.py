@@ -8,7 +8,6 @@ import numpy as np
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import count_rows
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_qrels
 from trivium.kvqae.knowledge_base.brought_passages import numbers_of_rows
@@ -53,10 +52,9 @@ def brought_judgements(
     rows = [relevant.get(question.id, np.empty(0, np.int64)) for question in questions]
     if not relevant.keys() & {question.id for question in questions}:
         return None
-    size = count_rows(passages) if numbers is None else len(numbers)
-    if (last := int(_union(rows)[-1])) >= size:
-        raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {size}")
-    ids = rows if numbers is None else [numbers[row] for row in rows]
+    if (last := int(_union(rows)[-1])) >= len(numbers):
+        raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {len(numbers)}")
+    ids = [numbers[row] for row in rows]
     kept = [np.sort(row[row >= 0]) for row in ids]
     with_answer = judge_passages(questions, kept, passages, articles).relevant
     judged, agreed = (sum(map(len, lists)) for lists in (kept, with_answer))

@@ -15,7 +15,6 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.tables import count_rows
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.knowledge_base.brought_passages import Rows, numbers_of_rows
@@ -112,10 +111,7 @@ def by_split(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, 
 def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth: int, out: Path) -> dict[str, float]:
     """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
     split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
-    numbers = numbers_of_rows(passages)
-    if numbers is None:
-        numbers = np.arange(count_rows(passages))
-    files = brought_files(brought)
+    numbers, files = numbers_of_rows(passages), brought_files(brought)
     metrics: dict[str, float] = {"runs": len(files)}
     with write_atomically(out) as folder:
         folder.mkdir()
