@@ -67,9 +67,9 @@ def main(
     told_twice = effects.read_contrasts(of)
     front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
-        **({"picture": effects.picture_html(told_twice)} if told_twice.facts else {}),
-        "claim": effects.render_claim(told_twice) if told_twice.facts else front,
-        "contrasts": effects.contrasts_html(told_twice),
+        **({"picture": effects.render_contrasts_picture(told_twice)} if told_twice.facts else {}),
+        "claim": effects.render_contrasts_claim(told_twice) if told_twice.facts else front,
+        "contrasts": effects.render_contrasts(told_twice),
         "table-1": models.table_1(of, more),
         "figure-2": models.figure_2(of),
         "forest": effects.forest(of),

@@ -150,7 +150,7 @@ class Contrasts:
     @property
     def costly(self) -> list[str]:
         """The factors that cost every reader of this run."""
-        return [factor for factor, means in self.means.items() if summarize([*means.values()]) == COSTS]
+        return [factor for factor, means in self.means.items() if summarize_costs([*means.values()]) == COSTS]
 
     @property
     def hardest(self) -> str:
@@ -175,7 +175,7 @@ def read_contrasts(of: Material) -> Contrasts:
     return Contrasts(facts, scores, means)
 
 
-def render_claim(contrasts: Contrasts) -> Markup:
+def render_contrasts_claim(contrasts: Contrasts) -> Markup:
     """What stands first on the page: a factor that costs every reader of this run, or that there is none."""
     if not contrasts.costly:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
@@ -189,7 +189,7 @@ def render_claim(contrasts: Contrasts) -> Markup:
     return claim_html(COSTLY[hardest], "holds", numbers)
 
 
-def picture_html(contrasts: Contrasts) -> Markup:
+def render_contrasts_picture(contrasts: Contrasts) -> Markup:
     """What stands beside the claim: the first fact that readers lose most of by the hardest factor, in both versions.
 
     With it stands what the first training of each reader answers.
@@ -212,7 +212,7 @@ def picture_html(contrasts: Contrasts) -> Markup:
     return render("complexity/pair.html", pair=versions, titles=LABELS["versions"][factor])
 
 
-def contrasts_html(contrasts: Contrasts) -> Markup:
+def render_contrasts(contrasts: Contrasts) -> Markup:
     """Mean δ of each factor and reader, in points."""
     if not contrasts.facts:
         return Markup("<p>Facts that are told twice are of the sample world alone; this run has other texts.</p>")
@@ -220,7 +220,9 @@ def contrasts_html(contrasts: Contrasts) -> Markup:
     for factor, means in contrasts.means.items():
         with_it, without = LABELS["versions"][factor]
         bounds = [f"{signed(mean.value, 1)} {between(*mean.interval())}" for mean in means.values()]
-        rows.append([f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, summarize([*means.values()])])
+        rows.append(
+            [f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, summarize_costs([*means.values()])]
+        )
     facts, trainings = len({row["fact"] for row in contrasts.facts}), min(map(len, contrasts.scores.values()))
     return render("complexity_contrasts.html", rows=rows, labels=list(contrasts.scores), facts=facts,
                   trainings=trainings, margin=MARGIN)  # fmt: skip
@@ -232,7 +234,7 @@ def mean_delta(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
     return mean_contrast([100 * np.stack([present - without for _, without, present in versions], axis=1)])
 
 
-def summarize(means: Sequence[ContrastMean]) -> str:
+def summarize_costs(means: Sequence[ContrastMean]) -> str:
     """Say in words what the intervals of all readers together show."""
     intervals = [mean.interval() for mean in means]
     if all(high < 0 for _, high in intervals):
