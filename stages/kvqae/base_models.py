@@ -28,12 +28,10 @@ def main(
     if source == "sample":
         persons = persons_of(world_seed, articles=world_articles, imageless=world_imageless)
         return make_stand_ins(parameters, context, out, persons)
+    from trivium.sources.kvqae.models import check_base_models, fetch_base_models
+
     if source == "hub":
-        from trivium.sources.kvqae.hub import fetch_base_models
-
         return fetch_base_models(out, context.downloads, brought=Path(parameters.local) if parameters.local else None)
-    from trivium.sources.kvqae.local import check_base_models
-
     return check_base_models(own_folder(parameters.local, "world.local.kvqae_models", "models/kvqae/base"), out)
 
 

@@ -65,9 +65,7 @@ def main(
     if source == "hub":
         from trivium.sources.kvqae.construction import fetch_sources
 
-        return fetch_sources(
-            out, raw, context.downloads, types=CONCRETE_TYPES, files=parameters.files, width=parameters.picture_size
-        )
+        return fetch_sources(out, raw, context.downloads, files=parameters.files, width=parameters.picture_size)
     from trivium.sources.kvqae.construction import check_sources
 
     return check_sources(own_folder(parameters.local, "world.local.kvqae", "data/kvqae") / "sources", out)

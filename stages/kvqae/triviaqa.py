@@ -10,7 +10,7 @@ from sample.kvqae.write import write_triviaqa
 from trivium.core.atomic import write_atomically
 from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, Source, run_stage
-from trivium.sources.kvqae.raw import leave_out_sources, validate_triviaqa
+from trivium.sources.kvqae.raw import check_triviaqa, leave_out_sources, validate_triviaqa
 
 
 class TriviaqaParameters(SampleSizes):
@@ -44,8 +44,6 @@ def main(
         from trivium.sources.kvqae.hub import fetch_triviaqa
 
         return fetch_triviaqa(out, viquae, context.downloads)
-    from trivium.sources.kvqae.local import check_triviaqa
-
     folder = own_folder(parameters.local, "world.local.kvqae", "data/kvqae/raw")
     return check_triviaqa(folder / "triviaqa", viquae, out)
 

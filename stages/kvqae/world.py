@@ -11,8 +11,8 @@ from sample.render.difficulty import DifficultyParameters
 from trivium.core.errors import BadInput
 from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, Source, run_stage
-from trivium.sources.kvqae.raw import validate_kvqae, write_parts
-from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
+from trivium.sources.kvqae.kilt import SmallerBaseParameters
+from trivium.sources.kvqae.raw import check_kvqae, validate_kvqae, write_parts
 
 
 class KvqaeWorldParameters(SampleSizes):
@@ -50,8 +50,6 @@ def main(
         from trivium.sources.kvqae.hub import fetch_kvqae
 
         return fetch_kvqae(out, context.downloads, base=parameters.base)
-    from trivium.sources.kvqae.local import check_kvqae
-
     return check_kvqae(own_folder(parameters.local, "world.local.kvqae", "data/kvqae/raw"), out)
 
 

@@ -1,9 +1,13 @@
 import errno
+import gzip
 import os
 
+import pyarrow as pa
 import pytest
 
-from trivium.sources.brought import bring, link
+from tests.sources.small_hub import lines, parquet
+from trivium.core.errors import BadInput
+from trivium.sources.brought import bring, link, read_records
 
 
 @pytest.fixture
@@ -39,3 +43,45 @@ def test_downloads_on_another_disk_are_copied(source, tmp_path, monkeypatch):
     monkeypatch.setattr(os, "link", refuse)
     link(source, tmp_path / "out", ["part/a.json"])
     assert (tmp_path / "out" / "part" / "a.json").read_text() == "{}"
+
+
+RECORDS = [{"id": str(i), "answers": ["a", "b"][:i]} for i in range(3)]
+
+
+def arrow(records):
+    table = pa.Table.from_pylist(records)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as stream:
+        stream.write_table(table)
+    return sink.getvalue().to_pybytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("x.jsonl", lines),
+        ("x.json", lines),
+        ("x.jsonl.gz", lambda records: gzip.compress(lines(records), mtime=0)),
+        ("x.parquet", parquet),
+        ("x.arrow", arrow),
+    ],
+)
+def test_same_records_from_every_format(name, write, tmp_path):
+    (tmp_path / name).write_bytes(write(RECORDS))
+    assert list(read_records(tmp_path / name)) == list(enumerate(RECORDS, 1))
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("x.csv", b"", "unknown kind of file"),
+        ("x.jsonl.gz", gzip.compress(lines(RECORDS), mtime=0)[:-9], "damaged gzip"),
+        ("x.jsonl.gz", gzip.compress(b'{"a": 1}\n{"a"', mtime=0), "x.jsonl.gz:2: not JSON"),
+        ("x.jsonl.gz", gzip.compress(b"[1]\n", mtime=0), "x.jsonl.gz:1: not a JSON object"),
+        ("x.parquet", parquet(RECORDS)[:-9], "x.parquet: not a readable Parquet file"),
+    ],
+)
+def test_broken_files(name, data, message, tmp_path):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(BadInput, match=message):
+        list(read_records(tmp_path / name))

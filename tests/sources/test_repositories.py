@@ -17,7 +17,7 @@ def write_pins(path, url, revision=OLD):
         "page": common | {"url": url, "files": {"two.txt": {}}},
     }
     path.write_text(yaml.safe_dump(tree))
-    return Pins(path, path.with_suffix(".lock.yaml"))
+    return Pins(path)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import EpsImagePlugin, Image
 
-from trivium.sources.decorrelation.images import fit_images
+from trivium.sources.decorrelation.corpora import fit_images
 from trivium.vision.decoding import (
     FORMATS,
     JPEG_PIXELS,

@@ -1,7 +1,6 @@
 """Encoded images in Parquet shards: streamed in order, or read by name; the writer is atomic."""
 
 from collections.abc import Iterable, Iterator
-from itertools import islice
 from pathlib import Path
 
 import pyarrow as pa
@@ -9,7 +8,7 @@ import pyarrow.parquet as pq
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_batches, read_cell, read_schema, read_table
+from trivium.core.tables import in_groups, read_batches, read_cell, read_schema, read_table
 
 IMAGE_SCHEMA = pa.schema([("name", pa.string()), ("data", pa.binary())])
 _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.large_binary())}
@@ -17,16 +16,16 @@ _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.lar
 
 def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_size: int = 256) -> int:
     """Write encoded images as Parquet shards `shard-00000.parquet` (name, data); returns how many."""
-    left, total, number = iter(images), 0, 0
+    total = 0
     with write_atomically(folder) as temporary:
         temporary.mkdir()
-        while batch := list(islice(left, shard_size)):
+        for number, batch in enumerate(in_groups(images, shard_size)):
             names, data = zip(*batch, strict=True)
             table = pa.table({"name": list(names), "data": list(data)}, schema=IMAGE_SCHEMA)
             shard = temporary / f"shard-{number:05d}.parquet"
             # JPEG does not compress again; small row groups make random access cheap.
             pq.write_table(table, shard, compression="none", row_group_size=32, write_page_checksum=True)
-            total, number = total + len(batch), number + 1
+            total += len(batch)
     return total
 
 

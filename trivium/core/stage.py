@@ -66,17 +66,17 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
     for name, value in sorted((arguments | values).items()):
         digest.update(repr((name, str(value))).encode())
     inputs = [value for name, value in sorted(arguments.items()) if not is_output(name)]
-    for path in _paths([*inputs, values]):
+    for path in _paths([*inputs, values], Path | str):  # a folder of one's own may be named by text
         digest.update(repr(signature_of(path)).encode())
     return digest.hexdigest()[:16]
 
 
-def _paths(value: Any) -> Iterator[Path]:
-    """What may be paths in a tree of arguments or parameters: a folder of one's own may be named by text."""
+def _paths(value: Any, kinds: type | UnionType = Path) -> Iterator[Path]:
+    """What is of the kinds of a path in a tree of arguments or parameters."""
     if isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
-            yield from _paths(item)
-    elif isinstance(value, Path | str) and value != "":
+            yield from _paths(item, kinds)
+    elif isinstance(value, kinds) and value != "":
         yield Path(value)
 
 
@@ -154,13 +154,6 @@ def fill_paths(arguments: Mapping[str, Any], value_at: Callable[[str], Any]) -> 
     return {name: fill(value) for name, value in arguments.items()}
 
 
-def inputs_of(arguments: dict[str, Any]) -> list[Path]:
-    """The files and folders among parsed arguments that a stage reads."""
-    values = [value for name, value in arguments.items() if not is_output(name) and name != "params"]
-    flat = [item for value in values for item in (value if isinstance(value, list) else [value])]
-    return [item for item in flat if isinstance(item, Path)]
-
-
 def curves_beside(metrics: str) -> str:
     """The table of a stage's curves: `metrics/kvqae/curves/rrt.csv` for `metrics/kvqae/rrt.json`."""
     path = Path(metrics)
@@ -192,7 +185,7 @@ def execute(
     metrics_file, curves_file = arguments.pop("metrics"), arguments.pop("curves")
     values = values_of(tree, section, model, parameter_file, arguments)
     parameters = validate(model, values, section, parameter_file, arguments)
-    for path in inputs_of(arguments):
+    for path in _paths([value for name, value in arguments.items() if not is_output(name)]):
         if not path.exists():
             raise BadInput("no such file or folder", file=path, expected=f"an input of stage {section}")
     run = validate(RunParameters, tree.get("run") or {}, "run", parameter_file)

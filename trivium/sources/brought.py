@@ -1,16 +1,19 @@
-"""Files that users bring or that were downloaded: whether they and room for them are there, copies, links, digests."""
+"""Files that users bring or that were downloaded: is room for them, are they there; copies, digests and records."""
 
 import errno
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json, write_json
+from trivium.core.reading import require_file
+from trivium.core.tables import read_batches, read_json, read_json_lines, write_json
 
 PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence
 
@@ -86,3 +89,27 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
             origin = {"from": f"the user's {model}", "licence": "other"} | stated
             write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
     return results
+
+
+def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Stream (row from 1, record) from JSON lines, plain or gzipped, Parquet or an Arrow stream.
+
+    Raises:
+        BadInput: the suffix is another, or the file breaks off, is damaged, or holds what `parse_json` refuses.
+    """
+    if path.name.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz")):
+        yield from read_json_lines(path)
+    elif path.suffix in {".parquet", ".arrow"}:
+        try:
+            batches = read_batches(path, 65536) if path.suffix == ".parquet" else _arrow_batches(path)
+            yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
+        except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
+            raise BadInput(f"broken file: {error}", file=path) from None
+    else:
+        raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
+
+
+def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
+    require_file(path)
+    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
+        yield from stream

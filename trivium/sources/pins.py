@@ -58,9 +58,9 @@ class Pins:
         BadInput: a file is not there, not YAML, or an entry has an unknown key.
     """
 
-    def __init__(self, path: Path | None = None, lock: Path | None = None) -> None:
+    def __init__(self, path: Path | None = None) -> None:
         self.path = path = path or PINS
-        self.lock = lock or path.with_name("pins.lock.yaml")
+        self.lock = path.with_name("pins.lock.yaml")
         self.sources = _read(path, Source)
         self._learnt = _read(self.lock, _Learnt) if self.lock.exists() else {}
 

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 from trivium.core.errors import BadInput
-from trivium.sources.kvqae.arcface import bring_face_model
+from trivium.sources.kvqae.models import bring_face_model
 
 
 class Block(nn.Module):

@@ -1,10 +1,11 @@
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from stages.kvqae import world as kvqae
 from tests.sources.small_commons import serve_commons
-from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, triviaqa
+from tests.sources.small_hub import REVISION, jpeg, lines, parquet, serve_kvqae, serve_models, tar_of, triviaqa
 from trivium.core import stage
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
@@ -12,14 +13,9 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_json_lines
 from trivium.formats.questions import read_questions
 from trivium.kvqae.source_questions import check_no_leak
-from trivium.sources.kvqae.hub import (
-    INDEX_BYTES,
-    PREVIEW_BYTES,
-    fetch_base_models,
-    fetch_kvqae,
-    fetch_triviaqa,
-)
-from trivium.sources.kvqae.smaller_base import SmallerBaseParameters
+from trivium.sources.kvqae.hub import INDEX_BYTES, PREVIEW_BYTES, fetch_kvqae, fetch_triviaqa, images_in_tar
+from trivium.sources.kvqae.kilt import SmallerBaseParameters
+from trivium.sources.kvqae.models import fetch_base_models
 from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
@@ -100,11 +96,12 @@ def test_triviaqa_is_fetched_by_itself(hub, trivia, tmp_path):
     assert not (tmp_path / "work" / "triviaqa").exists()
 
 
-def test_a_smaller_base_needs_neither_kilt_nor_the_archive_of_images(fetch, hub, tmp_path):
+def test_a_smaller_base_needs_neither_kilt_nor_the_archive_of_images(fetch, hub, tmp_path, monkeypatch):
     with serve_commons() as commons:
+        monkeypatch.setattr("trivium.sources.kvqae.hub.COMMONS", commons.api)
         commons.files = {"Ada.jpg": jpeg("red"), "Bridge.png": jpeg("green")}
         base = SmallerBaseParameters(articles=3, heap_gib=1, threads=1)
-        counts = fetch(base=base, commons=commons.api)
+        counts = fetch(base=base)
     raw = tmp_path / "raw"
     assert [article["wikipedia_title"] for article in rows(raw / "articles.jsonl")] == ["Ada", "Bob", "Bridge"]
     assert {entity["id"] for entity in rows(raw / "wikidata.jsonl")} == {"Q5", "Q1", "Q2", "Q3"}
@@ -121,16 +118,17 @@ def test_a_smaller_base_needs_neither_kilt_nor_the_archive_of_images(fetch, hub,
     assert [path for path in (tmp_path / "work").iterdir() if path.is_dir()] == []
 
 
-def test_a_killed_run_of_a_smaller_base_goes_on_with_the_images(fetch, hub, tmp_path):
+def test_a_killed_run_of_a_smaller_base_goes_on_with_the_images(fetch, hub, tmp_path, monkeypatch):
     base = SmallerBaseParameters(articles=3, heap_gib=1, threads=1)
     with serve_commons() as commons:
+        monkeypatch.setattr("trivium.sources.kvqae.hub.COMMONS", commons.api)
         commons.files = {"Ada.jpg": jpeg("red"), "Bridge.png": jpeg("green")}
         commons.answers["api"] = [(500, "")] * 2
         with pytest.raises(BadInput, match="gave up after 2 tries"):
-            fetch(base=base, commons=commons.api)
+            fetch(base=base)
         assert not (tmp_path / "raw").exists()
         hub.requests.clear()
-        assert fetch(base=base, commons=commons.api)["kb_images"] == 2
+        assert fetch(base=base)["kb_images"] == 2
     assert hub.requests == []
 
 
@@ -249,3 +247,31 @@ def test_an_overlap_list_of_the_users_joins_the_hubs_models(hub, pins, tmp_path)
     assert (sizes["identities_listed"], (out / "overlap" / "identities.txt").read_text()) == (1, "Q5\n")
     assert (out / "arcface" / "model.onnx").read_bytes() == b"mine, of MS-Celeb-1M"
     assert list(read_json(out / "provenance.json")["arcface"]) == ["model.onnx"]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+def test_images_do_not_depend_on_where_the_archive_is_cut(parts, tmp_path):
+    images = {
+        "a.jpg": jpeg("red"),
+        "sub/a.jpg": jpeg("blue"),
+        "b.PNG": jpeg("green"),
+        "note.txt": b"x",
+        "c.jpg": jpeg("white"),
+    }
+    data = tar_of(images)
+    size = -(-len(data) // parts)
+    paths = []
+    for part in range(parts):
+        paths.append(tmp_path / f"part{part}")
+        paths[-1].write_bytes(data[part * size : (part + 1) * size])
+    counts = Counter()
+    assert dict(images_in_tar(paths, {"a.jpg", "b.PNG"}, counts)) == {"a.jpg": jpeg("red"), "b.PNG": jpeg("green")}
+    assert counts == {"twice": 1, "not_an_image": 1, "not_wanted": 1}
+    assert [name for name, _ in images_in_tar(paths, images, counts)] == ["a.jpg", "b.PNG", "c.jpg"]
+
+
+@pytest.mark.parametrize("data", [tar_of({"a.jpg": bytes(range(256)) * 64})[:-400], b"no archive"], ids=["cut", "none"])
+def test_broken_archive(data, tmp_path):
+    (tmp_path / "part").write_bytes(data)
+    with pytest.raises(BadInput, match="broken archive"):
+        list(images_in_tar([tmp_path / "part"], {"a.jpg"}, Counter()))

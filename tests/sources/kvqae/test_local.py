@@ -11,8 +11,7 @@ from trivium.core.tables import read_json
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.sources.brought import sha256_of
 from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
-from trivium.sources.kvqae.local import check_kvqae, check_triviaqa
-from trivium.sources.kvqae.raw import validate_kvqae
+from trivium.sources.kvqae.raw import check_kvqae, check_triviaqa, validate_kvqae
 
 
 def png_of(width, height):

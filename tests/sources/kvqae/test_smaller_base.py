@@ -6,7 +6,7 @@ import pytest
 
 from tests.sources.small_hub import lines
 from trivium.core.tables import read_json_lines
-from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, choose, write_smaller_base
+from trivium.sources.kvqae.kilt import KB_PARTS, SmallerBaseParameters, choose, write_smaller_base
 
 RIVERS = ("Vell", "Oder", "Tanar", "Mirn", "Sool", "Brae")
 

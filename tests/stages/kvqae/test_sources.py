@@ -23,7 +23,6 @@ from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.construction.commons import read_commons
 from trivium.sources.kvqae.construction import check_sources, fetch_sources
-from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 PARAMETERS = KvqaeSourcesParameters(
     questions=30, linked=0.6, files=3, picture_size=64, difficulty=DIFFICULTY, annotated=20
@@ -125,13 +124,15 @@ def public(tmp_path, monkeypatch):
             "No image": [wiki.page(6, "File:Beach.jpg")],
         }
         api = f"{wiki.url}/w/api.php"
-        yield wiki, {"wikidata": api, "commons": api, "files": 5, "width": 500}
+        for name in ("WIKIDATA", "COMMONS"):
+            monkeypatch.setattr(f"trivium.sources.kvqae.construction.{name}", api)
+        yield wiki, {"files": 5, "width": 500}
 
 
 def test_the_public_sources(public, raw, tmp_path):
     wiki, arguments = public
     out = tmp_path / "sources"
-    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    metrics = fetch_sources(out, raw, tmp_path / "work", **arguments)
     assert [question.id for question in read_triviaqa(out / "triviaqa.json")] == ["tc_1", "tc_2", "tc_3"]
     entities = {record["id"]: parse_entity(record) for _, record in read_json_lines(out / "wikidata.jsonl")}
     # Bo is linked nowhere, and the article of Nowhere Bridge lacks the answer: neither is asked for.
@@ -170,7 +171,7 @@ def test_a_picture_that_is_gone_is_counted(public, raw, tmp_path):
     wiki, arguments = public
     del wiki.pictures["/thumb/1/500px-x.jpg"]
     out = tmp_path / "sources"
-    metrics = fetch_sources(out, raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    metrics = fetch_sources(out, raw, tmp_path / "work", **arguments)
     assert (metrics["commons_files"], metrics["commons_images"], metrics["commons_not_fetched"]) == (3, 1, 1)
     assert Images(out / "images").names == ["V 1.jpg"]
     assert check_sources(out, tmp_path / "checked")["commons_files_without_image"] == 2
@@ -181,11 +182,11 @@ def test_an_interrupted_run_goes_on(public, raw, tmp_path, monkeypatch):
     monkeypatch.setattr("trivium.sources.kvqae.wikimedia.MISSING_IN_A_ROW", 1)
     picture = wiki.pictures.pop("/thumb/2/500px-x.jpg")
     with pytest.raises(BadInput, match="1 pictures in a row could not be fetched; .*V 1.jpg: not found"):
-        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+        fetch_sources(tmp_path / "sources", raw, tmp_path / "work", **arguments)
     assert not (tmp_path / "sources").exists()
     wiki.pictures["/thumb/2/500px-x.jpg"] = picture
     before = len(wiki.requests)
-    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", types=CONCRETE_TYPES, **arguments)
+    fetch_sources(tmp_path / "sources", raw, tmp_path / "work", **arguments)
     assert len(wiki.requests) == before + 1  # that picture alone
 
 

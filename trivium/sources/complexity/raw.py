@@ -23,8 +23,7 @@ from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.squad import VERSION, SquadSet, read_squad
 from trivium.measures.french import KnownTexts
-from trivium.sources.archives import read_records
-from trivium.sources.brought import PROVENANCE, bring, require_files
+from trivium.sources.brought import PROVENANCE, bring, read_records, require_files
 from trivium.sources.pins import REQUESTED, Pins
 
 FQUAD_SPLITS = ("train", "validation")
@@ -128,7 +127,7 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
         counts[f"calor_texts_in_{one}_and_{other}"] = shared
 
 
-def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, Path]:
+def take_fquad(source: Path, out: Path) -> dict[str, Path]:
     """Take `train.json` and `validation.json` of a user's folder into `out`, with their digests in `provenance.json`.
 
     Returns:
@@ -139,12 +138,12 @@ def take_fquad(source: Path, out: Path, pins: Pins | None = None) -> dict[str, P
     """
     files = {split: f"{split}.json" for split in FQUAD_SPLITS}
     require_files(source, files.values())
-    write_json(out / PROVENANCE, (pins or Pins(REQUESTED)).check("fquad", source, files.values()))
+    write_json(out / PROVENANCE, Pins(REQUESTED).check("fquad", source, files.values()))
     bring(source, out, files.values())
     return {split: source / file for split, file in files.items()}
 
 
-def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[str, Path], dict[str, float]]:
+def take_calor(source: Path, out: Path) -> tuple[dict[str, Path], dict[str, float]]:
     """Take the questions, annotated texts and syntax (if any) of a user's folder into `out`, with `provenance.json`.
 
     The texts of a split are `frames/<split>.jsonl`, or a folder `frames/<split>/` of FrameNet's XML (full texts or
@@ -165,7 +164,7 @@ def take_calor(source: Path, out: Path, pins: Pins | None = None) -> tuple[dict[
     files += ["syntax.conllu"] if (source / "syntax.conllu").is_file() else []
     paths = [path for split in (*as_folder, CORE_TYPES) for path in sorted((frames / split).glob("*.xml"))]
     converted = [str(path.relative_to(source)) for path in paths]
-    write_json(out / PROVENANCE, (pins or Pins(REQUESTED)).check("calor", source, [*files, *converted]))
+    write_json(out / PROVENANCE, Pins(REQUESTED).check("calor", source, [*files, *converted]))
     bring(source, out, files)
     core_types = read_core_types(frames / CORE_TYPES) if as_folder and (frames / CORE_TYPES).is_dir() else {}
     counts: dict[str, float] = {}

@@ -2,30 +2,43 @@
 
 A user's folder, and what is downloaded, is laid out as `data/decorrelation/raw/<dataset>`, except that COCO's
 annotations may come in its two files and images as plain files or zips.
+
+Pictures are made fit for every later stage: RGB, in the pixel grid of their annotations. One that is so already keeps
+its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and stored as PNG, which loses
+nothing, under its own name. COCO was annotated on pixels as they are stored; viewers of today turn them by their EXIF
+tag. So the stored grid is kept where it has the annotated width and height, and the picture is turned only where the
+turned one alone has them.
 """
 
+import io
 import json
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+from PIL import Image, UnidentifiedImageError
 from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import Images, write_images
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_json, write_json
-from trivium.core.zips import unpack_member
+from trivium.core.zips import open_zip, read_member, unpack_member
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
-from trivium.formats.pictures import SPLITS, Split
+from trivium.formats.pictures import PICTURES, SPLITS, Split, is_picture
 from trivium.sources.brought import bring, digests, link, require_files, require_space
-from trivium.sources.decorrelation.images import find_images, fit_images
 from trivium.sources.pins import REQUESTED, Pins
 from trivium.sources.repositories import Hub
+from trivium.vision.decoding import exif_orientation, load_picture, open_picture, turn
+from trivium.vision.rgb import to_rgb
 
+SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
+BACK = {6: 8, 8: 6}  # the orientation that undoes another; any other one undoes itself
+BROKEN = (OSError, SyntaxError, ValueError, UnidentifiedImageError, Image.DecompressionBombError)  # as Pillow has it
 COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
 
 
@@ -49,13 +62,13 @@ def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = S
         return _take(annotated, INSTANCES, source / IMAGES, out, pictured)
 
 
-def take_flickr30k(source: Path, out: Path, pins: Pins | None = None) -> dict[str, float]:
+def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
     """Take `karpathy.json`, `entities.zip` and `images/` of a user's folder; returns and raises as `take_coco`.
 
     A file that is not the one that is pinned in `requested.yaml` is refused too.
     """
     require_files(source, [SPLIT_FILE, ENTITIES])
-    (pins or Pins(REQUESTED)).check("flickr30k", source, [SPLIT_FILE, ENTITIES])
+    Pins(REQUESTED).check("flickr30k", source, [SPLIT_FILE, ENTITIES])
     return _take(source, ENTITIES, source / IMAGES, out)
 
 
@@ -151,3 +164,98 @@ def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Spl
 def drop_coco(downloads: Path) -> None:
     """Remove the downloads, once what was made of them is there."""
     Hub(downloads, Pins()).drop(*ANNOTATIONS, *ARCHIVES)
+
+
+def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Stream (file name, encoded bytes) of a folder's image shards, or of its image files and zips, at any depth.
+
+    Folders are dropped from the names.
+
+    Raises:
+        BadInput: there are no images, a zip is broken or encrypted, or a file is none or larger than `LARGEST_IMAGE`.
+    """
+    if any(folder.glob("shard-*.parquet")):
+        yield from Images(folder).stream()
+        return
+    paths = sorted(folder.rglob("*"))
+    zips = [path for path in paths if path.suffix.lower() == ".zip"]
+    files = [path for path in paths if is_picture(path)]
+    if not zips and not files:
+        raise BadInput("no images", file=folder, choices=("shard-*.parquet", "*.zip", *PICTURES))
+    for path in files:
+        yield path.name, read_bytes(path, LARGEST_IMAGE)
+    for path in zips:
+        with open_zip(path) as archive:
+            for member in archive.infolist():
+                name = PurePosixPath(member.filename).name
+                if is_picture(name) and not member.filename.startswith("__MACOSX"):
+                    yield name, read_member(archive, member, path, LARGEST_IMAGE)
+
+
+def fit_images(
+    images: Iterator[tuple[str, bytes]],
+    sizes: Mapping[str, tuple[int, int]],
+    counts: Counter[str],
+    unreadable: list[str],
+    place: Path,
+) -> Iterator[tuple[str, bytes]]:
+    """Stream the wanted pictures as RGB in the pixel grid of their annotations, one in memory at a time.
+
+    Args:
+        images: (file name, encoded bytes).
+        sizes: (width, height) of each wanted picture, as its annotations say, by name.
+        counts: counts what was done (`images_turned`, `images_made_rgb`, …).
+        unreadable: gets the names of pictures that cannot be decoded to the end.
+        place: where they come from, for messages.
+
+    Raises:
+        BadInput: a wanted picture comes twice, or has another size than its annotations say.
+    """
+    names: set[str] = set()
+    for name, data in images:
+        if name not in sizes:
+            counts["images_not_wanted"] += 1
+            continue
+        if name in names:
+            raise BadInput("image twice", file=place, row=name)
+        names.add(name)
+        try:
+            fitted = _fit(data, sizes[name], counts)
+        except BROKEN:
+            counts["images_unreadable"] += 1
+            unreadable.append(name)
+            continue
+        if isinstance(fitted, tuple):
+            expected = f"{sizes[name]}, the width and height that the annotations say"
+            raise BadInput("image of another size", file=place, row=name, got=fitted, expected=expected)
+        yield name, fitted
+
+
+def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
+    """The picture's bytes, or its size where that is not the wanted one."""
+    image = open_picture(data)
+    orientation = exif_orientation(image)
+    turned = image.format == "TIFF"  # which Pillow turns by itself
+    stored = image.size[::-1] if turned and orientation in SIDEWAYS else image.size
+    to_turn = stored != size and orientation in SIDEWAYS and stored[::-1] == size
+    if stored != size and not to_turn:
+        return stored  # before it is decoded: it may be huge
+    image, truncated = load_picture(data)
+    rgb = to_rgb(image)
+    counts["images_truncated"] += truncated
+    counts["images_turned"] += to_turn
+    counts["images_orientation_ignored"] += orientation not in (1, None) and not to_turn
+    counts["images_broken_exif"] += orientation is None
+    is_rgb = image.mode == "RGB" and not image.has_transparency_data
+    if is_rgb and orientation == 1 and not truncated:
+        return data
+    counts["images_made_rgb"] += not is_rgb
+    if turned:
+        rgb = turn(rgb, None if to_turn else BACK.get(orientation or 1, orientation))
+    elif to_turn:
+        rgb = turn(rgb, orientation)
+    buffer = io.BytesIO()
+    clean = Image.new("RGB", rgb.size)  # without the EXIF tags
+    clean.paste(rgb)
+    clean.save(buffer, "PNG")
+    return buffer.getvalue()

@@ -21,7 +21,7 @@ from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, digests, require_files
-from trivium.sources.kvqae.local import bring_images
+from trivium.sources.kvqae.raw import CONCRETE_TYPES, bring_images
 from trivium.sources.kvqae.wikimedia import (
     COMMONS,
     MediaWiki,
@@ -39,10 +39,7 @@ _ABOVE = ("P31", "P106", "P21", "P279")
 KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
 
 
-def fetch_sources(
-    out: Path, raw: Path, downloads: Path, *, types: Path, files: int, width: int, wikidata: str = WIKIDATA,
-    commons: str = COMMONS,
-) -> dict[str, float]:  # fmt: skip
+def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: int) -> dict[str, float]:
     """Fetch the sources for the subjects: entities that TagMe links and in whose article the answer stands.
 
     Pictures come only for those that the knowledge base shows.
@@ -51,21 +48,19 @@ def fetch_sources(
         out: the folder; complete or absent.
         raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
         downloads: where they and the APIs' answers lie until all is written.
-        types: the list of concrete types.
         files: most pictures of a category.
         width: of the pictures, pixels; previews are of the next width that Wikimedia renders.
-        wikidata, commons: addresses of the APIs.
     """
     pins = Pins()
     counts: Counter[str] = Counter()
     hub = Hub(downloads, pins)
     archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
     kept = downloads / KEPT
-    wiki = MediaWiki(wikidata, kept / "wikidata")
-    shelf = MediaWiki(commons, kept / "commons")
+    wiki = MediaWiki(WIKIDATA, kept / "wikidata")
+    shelf = MediaWiki(COMMONS, kept / "commons")
     with write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
-        shutil.copyfile(types, temporary / "concrete_types.csv")
+        shutil.copyfile(CONCRETE_TYPES, temporary / CONCRETE_TYPES.name)
         write_triviaqa(temporary / "triviaqa.json", archive)
         questions = list(read_triviaqa(temporary / "triviaqa.json"))
         articles = read_linked_articles(raw / "articles.jsonl", questions).values()
@@ -77,7 +72,7 @@ def fetch_sources(
         entities = fetch_entities(wiki, sorted(at_hand))
         write_json_lines(temporary / "wikidata.jsonl", entities.values())
         parsed = list(map(parse_entity, entities.values()))
-        subjects = _subjects(parsed, illustrated, temporary / "concrete_types.csv")
+        subjects = _subjects(parsed, illustrated)
         records: list[CommonsFile] = []
         previews = kept / f"pictures_{rendered_width(width)}"
         fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
@@ -139,9 +134,9 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
     return entities
 
 
-def _subjects(entities: list[Entity], illustrated: Collection[str], types: Path) -> list[Entity]:
+def _subjects(entities: list[Entity], illustrated: Collection[str]) -> list[Entity]:
     """The illustrated entities with a Commons category that are dead people or of a concrete type."""
-    concrete = read_concrete_types(types).keys()
+    concrete = read_concrete_types(CONCRETE_TYPES).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
     hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
 
@@ -173,7 +168,7 @@ def _pictures(
             yield name, reduce_to_width(encoded, name, width)
 
 
-FILES = ("triviaqa.json", "wikidata.jsonl", "commons.jsonl", "concrete_types.csv")
+FILES = ("triviaqa.json", "wikidata.jsonl", "commons.jsonl", CONCRETE_TYPES.name)
 _ANNOTATED = "annotated.jsonl"
 
 

@@ -7,29 +7,35 @@ after any change that leaves alone the pins and this room. Archives are read as 
 removed when their piece is built.
 """
 
+import gzip
 import hashlib
 import shutil
+import tarfile
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
-
-from safetensors.torch import save_file
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
+from trivium.core.reading import LARGEST_IMAGE, open_file
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
-from trivium.core.zips import unpack_member
-from trivium.sources.archives import images_in_tar, read_records
-from trivium.sources.brought import digests, link, require_space
-from trivium.sources.kvqae.arcface import FACE_MODEL, bring_face_model, bring_identities
-from trivium.sources.kvqae.kilt import human_type, to_article, to_entity, to_question
+from trivium.formats.pictures import is_picture
+from trivium.sources.brought import link, read_records, require_space
+from trivium.sources.kvqae.kilt import (
+    KB_PARTS,
+    SmallerBaseParameters,
+    human_type,
+    to_article,
+    to_entity,
+    to_question,
+    write_smaller_base,
+)
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
-from trivium.sources.kvqae.smaller_base import KB_PARTS, SmallerBaseParameters, write_smaller_base
 from trivium.sources.kvqae.wikimedia import COMMONS, MediaWiki, fetch_thumbnails
 from trivium.sources.pins import Pins, Source
-from trivium.sources.plain_weights import read_pickled
 from trivium.sources.repositories import Hub, fetched
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
@@ -38,22 +44,19 @@ PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
-def fetch_kvqae(
-    out: Path, downloads: Path, base: SmallerBaseParameters | None = None, commons: str = COMMONS
-) -> dict[str, float]:
+def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None = None) -> dict[str, float]:
     """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE, but for TriviaQA.
 
     Args:
         out: the raw folder, each part of which is complete or absent; `provenance/` keeps revisions and digests.
         downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
         base: how many articles the knowledge base has, and which; None: all, with those of KILT.
-        commons: address of the API that a smaller base's images are asked from.
 
     Returns:
         Counts of what was written and of everything passed over.
     """
     hub = Hub(downloads, Pins())
-    pieces, counts = _pieces(hub, base, commons)
+    pieces, counts = _pieces(hub, base)
     with write_parts(out) as temporary:
         link(pieces, temporary, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
         counts |= validate_kvqae(temporary, may_lack_images=True)
@@ -77,7 +80,7 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
     return counts
 
 
-def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple[Path, dict[str, float]]:
+def _pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
     """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
     images = "viquae_images"
     names = ("viquae_dataset", "viquae_wikipedia", images) + (() if base else ("kilt", "viquae_all_images"))
@@ -89,7 +92,7 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple
             "viquae": ("viquae_dataset", partial(_viquae, raw)),
             "base": ("viquae_wikipedia", partial(write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)),
             "question_images": (images, partial(_images, raw, "questions")),
-            "previews": (None, partial(_previews, raw, hub, commons)),
+            "previews": (None, partial(_previews, raw, hub)),
         }
     else:
         pieces = {
@@ -109,7 +112,7 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None, commons: str) -> tuple
             for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
                 shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
             counted = build(hub.fetch(source) if source else {})
-            origin = hub.pins.summary([source]) if source else commons
+            origin = hub.pins.summary([source]) if source else COMMONS
             write_json(markers[piece], {"counts": counted, "sources": origin})
         if source:
             hub.drop(source)
@@ -127,41 +130,6 @@ def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -
     for module in sorted(Path(__file__).parents[1].rglob("*.py")):
         digest.update(module.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
-    """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`.
-
-    Args:
-        out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
-        downloads: see `fetched`.
-        brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
-            `overlap/identities.txt`.
-
-    Returns:
-        Bytes of each model's weights, and the counts of `bring_identities`.
-    """
-    own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
-    pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
-    with fetched(sources, out, downloads, pins) as (temporary, fetched_files):
-        for source, folder in (("bert", "text"), ("clip", "clip")):
-            (temporary / folder).mkdir()
-            for file, path in fetched_files[source].items():
-                shutil.copyfile(path, temporary / folder / file)
-        if brought is not None and own_face:
-            bring_face_model((brought / FACE_MODEL).parent, temporary / FACE_MODEL)
-        else:
-            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", temporary / FACE_MODEL)
-        (weights,) = fetched_files["imagenet"].values()
-        (temporary / "imagenet").mkdir()
-        save_file(read_pickled(weights), temporary / "imagenet" / "model.safetensors")
-        write_json(temporary / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
-        listed = bring_identities(brought, temporary) if brought else {}
-        own = {"arcface": digests(temporary / "arcface")} if own_face else {}
-        write_json(temporary / "provenance.json", pins.summary(sources) | own)
-    files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
-    files["imagenet"] = "model.safetensors"
-    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
 
 
 def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
@@ -227,10 +195,10 @@ def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     return {f"{which}_images": float(written), f"{which}_images_missing": float(len(names) - written)} | passed
 
 
-def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str, float]:
+def _previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]:
     names, kept = sorted(_kb_images(raw)), hub.folder / PREVIEWS
     counts: Counter[str] = Counter()
-    shelf = MediaWiki(commons, kept / "answers")
+    shelf = MediaWiki(COMMONS, kept / "answers")
     fetched = fetch_thumbnails(names, shelf, kept / "pictures", counts)
     written = write_images(raw / "images" / "kb", fetched)
     counts.update(kb_images=written, kb_images_missing=len(names) - written)
@@ -240,3 +208,59 @@ def _previews(raw: Path, hub: Hub, commons: str, _: dict[str, Path]) -> dict[str
 def _kb_images(raw: Path) -> set[str]:
     entities = (record for _, record in read_json_lines(raw / "wikidata.jsonl"))
     return {claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())}
+
+
+class _Joined:
+    """Files read one after another as if they were one."""
+
+    def __init__(self, parts: Sequence[Path]) -> None:
+        self._streams = (open_file(part) for part in parts)
+        self._stream = next(self._streams)
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; none only at the end of the last file."""
+        while not (data := self._stream.read(size)):
+            self._stream.close()
+            if (stream := next(self._streams, None)) is None:
+                return b""
+            self._stream = stream
+        return data
+
+
+def images_in_tar(parts: Sequence[Path], names: Container[str], counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
+    """Stream (file name, encoded bytes) from a gzipped tar, given as one file or as consecutive parts of one.
+
+    Nothing is unpacked to disk. Folders in the archive are dropped from the names.
+
+    Args:
+        parts: the archive's pieces in order.
+        names: to keep.
+        counts: where to count what is passed over: `not_wanted`, `not_an_image`, `twice`.
+
+    Raises:
+        BadInput: the archive breaks off or is not a gzipped tar.
+    """
+    streamed: set[str] = set()
+    try:
+        joined: Any = _Joined(parts)  # tarfile only reads it
+        with tarfile.open(fileobj=joined, bufsize=1 << 20, mode="r|gz") as archive:
+            for member in archive:
+                if not member.isfile():
+                    continue
+                name = PurePosixPath(member.name).name
+                if not is_picture(name):
+                    counts["not_an_image"] += 1
+                elif name not in names:
+                    counts["not_wanted"] += 1
+                elif name in streamed:
+                    counts["twice"] += 1
+                elif member.size > LARGEST_IMAGE:
+                    got, expected = f"{member.size} bytes", f"at most {LARGEST_IMAGE}"
+                    raise BadInput("image too large", file=parts[0], row=name, got=got, expected=expected)
+                else:
+                    streamed.add(name)
+                    stream = archive.extractfile(member)
+                    assert stream is not None  # a regular file
+                    yield name, stream.read()
+    except (tarfile.TarError, EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise BadInput(f"broken archive: {error}", file=parts[0], got=f"{len(parts)} parts") from None

@@ -1,5 +1,6 @@
 """The raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
 
+Those of the local world are brought by the user.
 The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. One pass over each file.
 """
 
@@ -13,14 +14,16 @@ from pathlib import Path
 from PIL import Image, UnidentifiedImageError
 
 from trivium.core.atomic import remove_folder, write_atomically
-from trivium.core.errors import BadInput
-from trivium.core.image_shards import Images
-from trivium.core.tables import read_json_lines, write_json_lines
+from trivium.core.errors import BadInput, naming
+from trivium.core.image_shards import Images, write_images
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.tables import read_json_lines, write_json, write_json_lines
 from trivium.formats.kilt_articles import parse_article
+from trivium.formats.pictures import PICTURES, is_picture
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.kvqae.source_questions import normalize_question, source_questions
-from trivium.sources.brought import require_files
+from trivium.sources.brought import PROVENANCE, bring, digests, require_files
 from trivium.vision.decoding import open_picture
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
@@ -204,3 +207,42 @@ def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[st
     if len(kept) < len(records):
         write_json_lines(train, (record for record in records if record["id"] in kept))
     return {"triviaqa_train": float(len(kept)), "triviaqa_train_seen_in_viquae": questions - len(kept)}
+
+
+def check_kvqae(source: Path, out: Path) -> dict[str, float]:
+    """Check a folder laid out as `data/kvqae/raw` and bring it there, but for TriviaQA; returns counts.
+
+    Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
+    `provenance/local.json` keeps the digests.
+    """
+    require_files(source, TABLES)
+    with write_parts(out) as temporary:
+        for folder in IMAGE_FOLDERS:
+            bring_images(source / "images" / folder, temporary / "images" / folder)
+        with naming(source, instead_of=temporary):
+            counts = validate_kvqae(source, temporary / "images")
+        bring(source, temporary, TABLES)
+        write_json(temporary / "provenance" / "local.json", digests(temporary))
+    return counts
+
+
+def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
+    """Check the user's `triviaqa/` and bring it, without training questions that ViQuAE's were made from."""
+    counts = validate_triviaqa(source)
+    with write_atomically(out) as temporary:
+        bring(source, temporary, QUESTIONS)
+        counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
+        write_json(temporary / PROVENANCE, digests(temporary))
+    return counts
+
+
+def bring_images(source: Path, out: Path) -> None:
+    """Copy image shards, or pack plain image files into shards; `BadInput` when there are neither."""
+    shards = sorted(source.glob("shard-*.parquet"))
+    if shards:
+        bring(source, out, (shard.name for shard in shards))
+        return
+    files = sorted(path for path in source.glob("*") if is_picture(path))
+    if not files:
+        raise BadInput("no images", file=source, expected="shard-*.parquet, or image files", choices=PICTURES)
+    write_images(out, ((path.name, read_bytes(path, LARGEST_IMAGE)) for path in files))

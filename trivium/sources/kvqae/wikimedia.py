@@ -23,7 +23,7 @@ from PIL import Image
 from tqdm import tqdm
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json
+from trivium.core.tables import in_groups, read_json
 from trivium.kvqae.construction.commons import CommonsFile, commons_file_name
 from trivium.sources.download import Request, download
 from trivium.vision.decoding import read_rgb
@@ -89,8 +89,7 @@ class MediaWiki:
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
         """Stream Wikibase entities by id, those that exist, in this order; texts in English and for all languages."""
-        for start in range(0, len(identifiers), TOGETHER):
-            batch = identifiers[start : start + TOGETHER]
+        for batch in in_groups(identifiers, TOGETHER):
             parameters = {"action": "wbgetentities", "ids": "|".join(batch), "props": properties}
             answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
             # One that was merged into another comes under the other's id, which may be asked for too.

@@ -7,7 +7,7 @@ from PIL import Image
 from tests.decorrelation.tiny_corpus import draw, picture_name
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
-from trivium.sources.decorrelation.images import find_images, fit_images
+from trivium.sources.decorrelation.corpora import find_images, fit_images
 
 SIZE = (64, 48)
 ORIENTATION = 0x0112

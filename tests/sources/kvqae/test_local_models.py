@@ -8,7 +8,7 @@ from tests.kvqae.tiny_encoders import write_clip, write_imagenet, write_onnx
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.nets.cards import licence_of
-from trivium.sources.kvqae.local import check_base_models, validate_base_models
+from trivium.sources.kvqae.models import check_base_models, validate_base_models
 
 
 @pytest.fixture(scope="module")

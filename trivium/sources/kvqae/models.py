@@ -1,6 +1,7 @@
-"""A face model that the user brings: ONNX, or the state dict of InsightFace's `arcface_torch`, kept as ONNX (§3, §8).
+"""The public encoders that KVQAE starts from: downloaded as pinned, or brought by the user, and checked (§3, §8).
 
-With it comes a list of whom it was trained on, where the user has one.
+A face model of the user's is ONNX, or the state dict of InsightFace's `arcface_torch`, kept as ONNX. With it comes a
+list of whom it was trained on, where the user has one.
 
 The paper's is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-Celeb-1M as MS1MV3. Its architecture, IResNet: a
 convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm), of each layer's
@@ -16,17 +17,102 @@ import onnx
 import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
+from safetensors.torch import save_file
 
-from trivium.core.errors import BadInput
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput, naming
+from trivium.core.tables import write_json
+from trivium.core.zips import unpack_member
 from trivium.kvqae.rerankers.model_files import IDENTITIES, read_entities
-from trivium.sources.brought import bring, sha256_of
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+from trivium.nets.cards import CARD, write_card
+from trivium.nets.weights import WEIGHTS
+from trivium.sources.brought import PROVENANCE, bring, digests, require_files, sha256_of
+from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import read_pickled
+from trivium.sources.repositories import fetched
 from trivium.vision.align import SIZE
+from trivium.vision.encoder_registry import ENCODERS
 
 FACE_MODEL = Path("arcface/model.onnx")  # below the base models
+PUBLIC = ("arcface", "clip", "imagenet")  # image encoders whose weights every source gives; others bring their own
 BACKBONE = "backbone.pth"  # as arcface_torch names it
 # InsightFace's w600k_r50.onnx, as many who load it state: the model that the hub gives, trained on WebFace600K.
 WEBFACE = "4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43"
+
+
+def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
+    """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`.
+
+    Args:
+        out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
+        downloads: see `fetched`.
+        brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
+            `overlap/identities.txt`.
+
+    Returns:
+        Bytes of each model's weights, and the counts of `bring_identities`.
+    """
+    own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
+    pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
+    with fetched(sources, out, downloads, pins) as (temporary, fetched_files):
+        for source, folder in (("bert", "text"), ("clip", "clip")):
+            (temporary / folder).mkdir()
+            for file, path in fetched_files[source].items():
+                shutil.copyfile(path, temporary / folder / file)
+        if brought is not None and own_face:
+            bring_face_model((brought / FACE_MODEL).parent, temporary / FACE_MODEL)
+        else:
+            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", temporary / FACE_MODEL)
+        (weights,) = fetched_files["imagenet"].values()
+        (temporary / "imagenet").mkdir()
+        save_file(read_pickled(weights), temporary / "imagenet" / WEIGHTS)
+        write_json(temporary / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
+        listed = bring_identities(brought, temporary) if brought else {}
+        own = {"arcface": digests(temporary / "arcface")} if own_face else {}
+        write_json(temporary / PROVENANCE, pins.summary(sources) | own)
+    files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
+    files["imagenet"] = "model.safetensors"
+    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
+
+
+def check_base_models(source: Path, out: Path) -> dict[str, float]:
+    """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
+
+    `overlap/identities.txt` may be left out. `arcface/` holds `model.onnx`, or a state dict that is converted.
+
+    Returns:
+        The counts of `validate_base_models` and `bring_identities`.
+    """
+    with write_atomically(out) as temporary:
+        bring_face_model((source / FACE_MODEL).parent, temporary / FACE_MODEL)
+        for folder in ("clip", "imagenet", "text"):
+            files = (path for path in sorted((source / folder).rglob("*")) if path.is_file())
+            bring(source, temporary, (str(path.relative_to(source)) for path in files))
+        with naming(source, instead_of=temporary):
+            counts = validate_base_models(temporary)
+        counts |= bring_identities(source, temporary)
+        write_json(temporary / PROVENANCE, digests(temporary))
+        if not (temporary / "text" / CARD).exists():  # models that start from it name its licence
+            said = "Brought by the user, without a card."
+            write_card(temporary / "text", title="Text encoder", description=said, base="not known", data="not known",
+                       metrics={}, licence=None)  # fmt: skip
+    return counts
+
+
+def validate_base_models(base: Path) -> dict[str, float]:
+    """Load text, face, CLIP and ImageNet encoders as the stages do; returns the text encoder's parameters.
+
+    Raises:
+        BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
+    """
+    files = [f"{name}/{file}" for name in PUBLIC for file in ENCODERS[name].files]
+    require_files(base, ["text/config.json", "text/model.safetensors", *files])
+    cpu = torch.device("cpu")
+    text, _ = load_text_encoder(base / "text", cpu)
+    for name in PUBLIC:
+        ENCODERS[name].load(base / name, cpu)
+    return {"text_parameters": float(sum(weights.numel() for weights in text.parameters()))}
 
 
 def bring_face_model(source: Path, out: Path) -> None:
