@@ -26,10 +26,10 @@ def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
     """(question, picture) of the test set."""
     from trivium.core.image_shards import Images
     from trivium.formats.questions import read_questions
-    from trivium.kvqae.asking.project import made
+    from trivium.kvqae.asking.project import require
 
-    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
-    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+    images = Images(require(root, f"data/kvqae/{dataset}/images/questions"))
+    questions = read_questions(require(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
     names = [(question.text, question.image) for question in questions]
     return [(text, images.read(name)) for text, name in names if name is not None and name in images]
 

@@ -20,7 +20,7 @@ from trivium.kvqae.reader.answered_rows import (
     write_answers,
     write_per_query,
 )
-from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, retrieved, select_passages, texts_of
+from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages, texts_of
 
 
 def main(
@@ -66,9 +66,9 @@ def main(
     validation = read_questions(viquae / "validation.jsonl")
     rows = parameters.rows
     depth = max([*parameters.sweep_passages, *(row.passages for row in rows.values() if isinstance(row.passages, int))])
-    lists = {name: retrieved(test_runs[row.run], questions[row.questions], depth) for name, row in rows.items()}
+    lists = {name: read_best(test_runs[row.run], questions[row.questions], depth) for name, row in rows.items()}
     swept = {
-        name: retrieved(tuning_runs[row.run], validation, depth)
+        name: read_best(tuning_runs[row.run], validation, depth)
         for name, row in rows.items()
         if row.passages == "validation"
     }

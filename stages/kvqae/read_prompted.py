@@ -14,7 +14,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
-from trivium.kvqae.reader.inputs import retrieved, texts_of
+from trivium.kvqae.reader.inputs import read_best, texts_of
 from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, known_training, measure_words
 from trivium.measures.runs import PADDING
 from trivium.prompting.answer_cache import AnswerCache
@@ -53,7 +53,7 @@ def main(
         raise BadInput("no endpoint", field=f"{SECTION}.{reader}.endpoint", got=None, expected="an address")
     queries = read_questions(questions)
     nothing = np.empty((len(queries), 0), np.int64)
-    documents = retrieved(run / "test.trec", queries, model.passages).documents if model.reads else nothing
+    documents = read_best(run / "test.trec", queries, model.passages).documents if model.reads else nothing
     cache = AnswerCache(project_root() / JOURNAL)
     cache.merge(out_cache)
     answers, counts = answer_questions(

@@ -15,10 +15,10 @@ from trivium.kvqae.construction.generation import read_generated
 from trivium.kvqae.construction.rebuilding import (
     Kept,
     RebuildParameters,
-    behind,
     dataset_statistics,
     image_names,
     keep,
+    list_sources,
     remaining_triviaqa,
     split_up,
     viquae_record,
@@ -60,7 +60,7 @@ def main(
             records = (viquae_record(question, names[question.image]) for question in part)
             write_json_lines(target / "viquae" / f"{split}.jsonl", records)
             if split != "train":
-                write_json_lines(target / "triviaqa" / f"{split}.jsonl", behind(part))
+                write_json_lines(target / "triviaqa" / f"{split}.jsonl", list_sources(part))
         remaining = remaining_triviaqa(released / "triviaqa", kept, metrics)
         metrics["triviaqa_train"] = float(write_json_lines(target / "triviaqa" / "train.jsonl", remaining))
         shards = Images(images)

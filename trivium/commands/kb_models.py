@@ -18,7 +18,7 @@ from trivium.kvqae.asking.asker import Reader
 from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
 from trivium.kvqae.asking.models import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
 from trivium.kvqae.asking.own_base import ReaderMaker
-from trivium.kvqae.asking.project import made
+from trivium.kvqae.asking.project import require
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
 from trivium.vision.encoder_registry import ENCODERS
@@ -93,7 +93,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
     encoders: dict[str, dict[str, Any]] = {"image": {}, "text": {}}
     weights = value("fuse.weights")
     if weights == TUNED:
-        weights = {ROW: read_json(made(root, f"data/kvqae/runs/fused/{ROW}/{RECORD}"))["weights"]}
+        weights = {ROW: read_json(require(root, f"data/kvqae/runs/fused/{ROW}/{RECORD}"))["weights"]}
     for name, weight in weights[ROW].items():
         kind = "text" if name in TEXT_ENCODERS else "image"
         entry = dict(value(f"{kind}_encoders.{name}"))

@@ -16,7 +16,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.asking.answer import INVENTED, Answer, FaceFound, label_of
 from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
-from trivium.kvqae.asking.project import made
+from trivium.kvqae.asking.project import require
 from trivium.measures.answers import exact_match
 from trivium.page.html import render
 from trivium.page.inline_pictures import data_address, thumbnail
@@ -43,9 +43,9 @@ class Samples(NamedTuple):
 
 def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
     """The first test questions with a picture; the pictures are written to `folder`."""
-    images = Images(made(root, f"data/kvqae/{dataset}/images/questions"))
-    questions = read_questions(made(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
-    articles = read_table(made(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
+    images = Images(require(root, f"data/kvqae/{dataset}/images/questions"))
+    questions = read_questions(require(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
+    articles = read_table(require(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
     titles = dict(zip(articles["wikidata_id"], articles["title"], strict=True))
     samples = Samples([], {})
     folder.mkdir(exist_ok=True)

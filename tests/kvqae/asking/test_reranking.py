@@ -48,7 +48,7 @@ def without_rrt(tmp_path, monkeypatch):
     monkeypatch.setattr(reranking, "rerank_run", lambda asked, run, score: run)
     entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}
     values = {"rerankers": entries, "texts.pair_tokens": 8, "texts.pair_batch": 1}
-    return Rerankers(SimpleNamespace(made=lambda path: tmp_path / path, value=values.get))
+    return Rerankers(SimpleNamespace(require=lambda path: tmp_path / path, value=values.get))
 
 
 def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):

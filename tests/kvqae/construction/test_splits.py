@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from trivium.kvqae.construction.rebuilding import connected, disjoint_splits
+from trivium.kvqae.construction.rebuilding import disjoint_splits, find_components
 
 SHARES = {"train": 1190.0, "validation": 1250.0, "test": 1257.0}
 
 
 def test_components_by_hand():
     # 0-2 share a, 2-3 share b; 4 has nothing; 1-5 share c.
-    assert connected([{"a"}, {"c"}, {"a", "b"}, {"b"}, set(), {"c", "d"}]) == [[0, 2, 3], [1, 5], [4]]
-    assert connected([]) == []
+    assert find_components([{"a"}, {"c"}, {"a", "b"}, {"b"}, set(), {"c", "d"}]) == [[0, 2, 3], [1, 5], [4]]
+    assert find_components([]) == []
 
 
 @pytest.mark.parametrize("seed", range(5))

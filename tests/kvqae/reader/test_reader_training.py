@@ -14,7 +14,7 @@ from tests.kvqae.tiny_training import READER, context, reader_training, same
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader import reader_training as reader_training_module
-from trivium.kvqae.reader.inputs import retrieved, split_by_relevance, texts_of
+from trivium.kvqae.reader.inputs import read_best, split_by_relevance, texts_of
 from trivium.kvqae.reader.pairs import tokenize_sampled
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
 from trivium.kvqae.reader.reading import Reading, load_reader
@@ -89,7 +89,7 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
 
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     questions = read_questions(world.viquae / "train.jsonl")
-    run = retrieved(world.runs / "fused" / "train.trec", questions, 100)
+    run = read_best(world.runs / "fused" / "train.trec", questions, 100)
     texts = texts_of(world.passages, world.articles, run.documents)
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)

@@ -13,10 +13,10 @@ from trivium.kvqae.rerankers.rrt import build_rrt, score_pairs
 from trivium.kvqae.rerankers.rrt_training import (
     Landmarks,
     RrtTrainingParameters,
+    gather_pairs,
     mean_loss_gradient,
     nearest_others,
     split_landmarks,
-    stored_pairs,
     train_rrt,
     validate,
 )
@@ -156,6 +156,6 @@ def test_the_gradient_does_not_depend_on_how_many_pairs_fit() -> None:
     gradients = []
     for together in (3, 2):
         model.zero_grad()
-        mean_loss_gradient(model, stored_pairs(features, pairs, same), together)
+        mean_loss_gradient(model, gather_pairs(features, pairs, same), together)
         gradients.append(model.global_projection.weight.grad.clone())
     torch.testing.assert_close(gradients[0], gradients[1])

@@ -53,31 +53,32 @@ class GraphBase(Base):
         self.limits = project.value("pictures")
         if theirs := list(filter(is_brought, rows[row])):
             raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
-        record = read_json(project.made(f"data/kvqae/runs/fused/{row}/{RECORD}"))
+        record = read_json(project.require(f"data/kvqae/runs/fused/{row}/{RECORD}"))
         self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[row]
         if record != {"depth": section.depth, "weights": weights} or set(weights) != set(rows[row]):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         # All systems' lists: their questions are the stage's, and those of a row alone might be fewer.
         every = [name for name in systems_of(rows, articles=False) if not is_brought(name)]
-        folders = [project.made(f"data/kvqae/runs/{'image' if name in ENCODERS else 'text'}/{name}") for name in every]
+        kinds = {name: "image" if name in ENCODERS else "text" for name in every}
+        folders = [project.require(f"data/kvqae/runs/{kind}/{name}") for name, kind in kinds.items()]
         lists = read_split(folders, SPLIT, every, articles=False)
         by = scales(gather_blocks([lists[system] for system in weights]))
         self._scales = dict(zip(weights, by, strict=True))
 
-        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         self.texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
         self.article_of = ArticlePassages(passages).article_of
         self._picture_of = read_table(articles, ["image"])["image"]
-        self._pictures = Images(project.made("data/kvqae/raw/images/kb"))
+        self._pictures = Images(project.require("data/kvqae/raw/images/kb"))
         settings = project.section("read", ReadParameters)
         read = settings.rows[settings.asked_row]
-        folder = project.made(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
+        folder = project.require(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
         limits = settings.max_tokens, settings.answer_tokens, settings.batch
         self.reader: FolderReader = FolderReader(folder, *limits, weighted=read.weighted)
         self._tokens = int(project.value("texts.tokens"))
         self._longest = min(self._tokens, settings.max_tokens) - 2
         if read.passages == "validation":
-            self.passages = int(read_json(project.made("metrics/kvqae/read.json"))[f"{settings.asked_row}_passages"])
+            self.passages = int(read_json(project.require("metrics/kvqae/read.json"))[f"{settings.asked_row}_passages"])
         else:
             self.passages = read.passages
         self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
@@ -120,15 +121,15 @@ class GraphBase(Base):
         project = self._project
         if system == "bm25":
             parameters = project.section("bm25_search", Bm25SearchParameters)
-            chosen = read_json(project.made("metrics/kvqae/bm25_search.json"))
-            searcher = Searcher(project.made("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
+            chosen = read_json(project.require("metrics/kvqae/bm25_search.json"))
+            searcher = Searcher(project.require("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
             return Bm25(searcher, chosen["k1"], chosen["b"], parameters.depth)
         search, vectors = project.section("dense_search", DenseSearchParameters), f"data/kvqae/embeddings/{system}"
         index = None
         if search.index != "exact":
-            index = read_ivf(project.made(f"data/kvqae/runs/text/{system}/{INDEX}"))
-        model = project.made(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
-        matrix, ids = (read_matrix(project.made(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
+            index = read_ivf(project.require(f"data/kvqae/runs/text/{system}/{INDEX}"))
+        model = project.require(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
+        matrix, ids = (read_matrix(project.require(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
         encoder = TextEncoder(system, model, "question")
         return Dense(system, encoder, self._tokens, matrix, ids, search.depth, index, search.probes)
 
@@ -139,16 +140,16 @@ class _ImageSystems:
     def __init__(self, project: Project, section: FuseAndTuneParameters, articles: Path, passages: Path) -> None:
         search = project.section("image_search", ImageSearchParameters)
         self._limits, self._depth = project.value("pictures"), search.depth
-        base = read_illustrated_base(articles, passages, project.made("data/kvqae/features/kb"))
+        base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
         self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
         self._encoders = {}
         for system, entry in search.image_encoders.items():
             settings = encoder_parameters(system, entry)
-            settings = settings.model_copy(update={"model": project.made(str(settings.model))})
+            settings = settings.model_copy(update={"model": project.require(str(settings.model))})
             self._encoders[system] = load_encoder(system, settings)
         self._routes = by_route(search.image_encoders)
         self._names = {
-            name: ImageIndex.of_names(project.made(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
+            name: ImageIndex.of_names(project.require(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
             for name in section.name_encoders
         }
 

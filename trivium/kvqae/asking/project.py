@@ -11,7 +11,7 @@ from trivium.core.parameters import Parameters, RunParameters, read_parameters, 
 P = TypeVar("P", bound=Parameters)
 
 
-def made(root: Path, path: str) -> Path:
+def require(root: Path, path: str) -> Path:
     """A file or folder that the graph writes; `BadInput` where it is not there."""
     if not (root / path).exists():
         raise BadInput("not there: run `make repro` first", file=root / path)
@@ -36,8 +36,8 @@ class Project:
         """The value of a key of `kvqae`."""
         return value_at(self._tree, self._file, f"kvqae.{key}")
 
-    def made(self, path: str) -> Path:
-        """`made` in this project; `BadInput` also where it does not fit the other artifacts."""
-        place = made(self.root, path)
+    def require(self, path: str) -> Path:
+        """`require` in this project; `BadInput` also where it does not fit the other artifacts."""
+        place = require(self.root, path)
         self.artifacts.use(path)
         return place

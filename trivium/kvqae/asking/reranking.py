@@ -16,7 +16,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
 from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.systems import NOBODY, Fused, as_written, scores_of
+from trivium.kvqae.asking.systems import NOBODY, Fused, round_as_file, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, score_pairs
 from trivium.kvqae.rerankers.fusion import complete, default_minimum, read_choice, read_lists, systems_of
@@ -50,30 +50,30 @@ class Rerankers:
     def __init__(self, project: Project) -> None:
         self._settings = {name: reranker_settings(name, entry) for name, entry in project.value("rerankers").items()}
         self._pairs = {"max_tokens": project.value("texts.pair_tokens"), "batch": project.value("texts.pair_batch")}
-        folder, tokens = project.made("models/kvqae/cross_encoder/few_shot"), self._pairs["max_tokens"]
+        folder, tokens = project.require("models/kvqae/cross_encoder/few_shot"), self._pairs["max_tokens"]
         self._text, self._tokenizer = load_cross_encoder(folder, tokens)
-        articles, passages = (project.made(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
-        faces, self._face_of = face_images(articles, passages, project.made("data/kvqae/features/kb"))
+        articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        faces, self._face_of = face_images(articles, passages, project.require("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
-        rrt = project.made("models/kvqae/rrt")
+        rrt = project.require("models/kvqae/rrt")
         self.why_blind = WHY_BLIND.get(str(read_kind(rrt / "extractor")))
         self._extract = None
         if self.why_blind is None:
             local = project.section("local_features", LocalFeaturesParameters)
             self._most = local.most
-            self._base = read_base(articles, passages, project.made("data/kvqae/local_features/kb"))
+            self._base = read_base(articles, passages, project.require("data/kvqae/local_features/kb"))
             self._image_of = read_table(articles, ["image"])["image"]
-            self._images = Images(project.made("data/kvqae/raw/images/kb"))
+            self._images = Images(project.require("data/kvqae/raw/images/kb"))
             self._rrt = load_rrt(rrt)
             self._extract = load_extractor(
                 rrt / "extractor", most=local.most, max_side=local.max_side, max_pixels=local.max_pixels, files=None
             )
         self._systems = systems_of(self._settings)
-        self._fusions = read_choice(project.made("data/kvqae/tuning/reranking.json"), self._systems)
+        self._fusions = read_choice(project.require("data/kvqae/tuning/reranking.json"), self._systems)
         folders = {**{name: f"reranked/{name}" for name in NEW_QUESTIONS}, "image": "reranked_image"}
         lists = complete(
             {
-                name: read_lists(project.made(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
+                name: read_lists(project.require(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
                 for name, folder in folders.items()
             }
         )
@@ -134,7 +134,7 @@ class Rerankers:
         return {name: runs[name] for name in self._systems[fusion] if name in self._fusions[fusion].systems & set(runs)}
 
     def _fuse(self, name: str, runs: Mapping[str, Run]) -> Fused:
-        runs = {system: as_written(run) for system, run in self._of(name, runs).items()}
+        runs = {system: round_as_file(run) for system, run in self._of(name, runs).items()}
         candidates = gather(list(default_minimum(runs).values()))
         parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
         return Fused.of(candidates, [f"reranked_{system}" for system in runs], parts)

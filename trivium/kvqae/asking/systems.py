@@ -78,7 +78,7 @@ class Dense:
         return Run.from_scores((QUERY,), np.where(rows >= 0, self.ids[rows], PADDING), scores, name=self.name)
 
 
-def as_written(run: Run) -> Run:
+def round_as_file(run: Run) -> Run:
     """The run as the next stage reads it from its file: 32-bit scores, and equal ones stand apart in their order.
 
     Where a system's scores hardly differ, z-scores make much of the last bits, and a fusion by positions of the order.
@@ -102,7 +102,7 @@ class Fused:
         """Rank candidates by the sum of the systems' parts, (systems, 1, n); `depth` of them, or all."""
         # Added in the systems' order, as the stages add: a sum over an axis may take another one.
         run = Run.from_scores(candidates.queries, candidates.documents, reduce(np.add, parts), depth=depth)
-        return cls(as_written(run), systems, candidates.documents[0], parts[:, 0])
+        return cls(round_as_file(run), systems, candidates.documents[0], parts[:, 0])
 
     def contributions(self, document: int) -> dict[str, float]:
         """What each system contributed to a document's score."""
@@ -125,7 +125,7 @@ def fuse(
     `weights` are the systems' α, of which only the proportions matter; a system without a list gives nothing; `by` are
     their μ and σ, as one question alone has none; `depth` documents are kept.
     """
-    candidates = gather([as_written(runs.get(system, NOBODY)) for system in weights])
+    candidates = gather([round_as_file(runs.get(system, NOBODY)) for system in weights])
     normalized = standardize(candidates, [by[system] for system in weights])
     return Fused.of(candidates, list(weights), unit_sum(list(weights.values()))[:, None, None] * normalized, depth)
 

@@ -25,7 +25,7 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
     Such components are shuffled and dealt out, the largest first, each to the split that lacks most items. Of the
     shares only the proportions matter; sizes miss them by less than the size of the largest component.
     """
-    components = connected(keys)
+    components = find_components(keys)
     order = np.random.default_rng(seed).permutation(len(components)).tolist()
     order.sort(key=lambda component: -len(components[component]))
     total = sum(shares.values())
@@ -39,7 +39,7 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
     return splits
 
 
-def connected(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
+def find_components(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
     """Find connected components of items that have keys in common: item numbers, ascending; by first item."""
     from scipy.cluster.hierarchy import DisjointSet  # takes long to import, and most of this module does without
 
@@ -122,7 +122,7 @@ def viquae_record(question: Kept, image: str) -> dict[str, Any]:
     }
 
 
-def behind(kept: Iterable[Kept]) -> list[dict[str, Any]]:
+def list_sources(kept: Iterable[Kept]) -> list[dict[str, Any]]:
     """List the TriviaQA questions that these were made from, each once, as lines of TriviaQA."""
     records: dict[str, dict[str, Any]] = {}
     for question in kept:

@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, judged, select_passages
+from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, judge_listed, select_passages
 from trivium.kvqae.reader.pairs import Pair, map_pairs
 from trivium.kvqae.reader.reading import (
     Answer,
@@ -234,7 +234,7 @@ def measure_initial(run: Run, questions: Sequence[Question], texts: PassageTexts
 
     A passage is relevant if it contains an answer; a question without a relevant passage, or without any, counts 0.
     """
-    qrels = judged(questions, run, texts)
+    qrels = judge_listed(questions, run, texts)
     return means(evaluate(run, qrels, INITIAL_MEASURES), f"{prefix}_initial")
 
 

@@ -21,7 +21,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, PassageTexts
 from trivium.kvqae.reader.answered_rows import Values, answer_all, measure
-from trivium.kvqae.reader.inputs import Row, judged, select_passages
+from trivium.kvqae.reader.inputs import Row, judge_listed, select_passages
 from trivium.kvqae.reader.pairs import Pair
 from trivium.kvqae.reader.prompted import Asked, Part, ask_messages, is_readable
 from trivium.kvqae.reader.reading import Reading
@@ -204,6 +204,6 @@ def measure_lists(
     measured: dict[str, dict[str, Any]] = {}
     for name, selected in selections.items():
         values: Values = measure(selected, answer_all(selected, readings, weighted=False))
-        ranked = evaluate(lists[name], judged(questions, lists[name], texts), RANKED) if name in lists else {}
+        ranked = evaluate(lists[name], judge_listed(questions, lists[name], texts), RANKED) if name in lists else {}
         measured[name] = {**ranked, **values}
     return measured

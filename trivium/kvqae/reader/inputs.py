@@ -30,7 +30,7 @@ class Example:
     irrelevant: NDArray[np.int64]
 
 
-def retrieved(path: Path, questions: Sequence[Question], depth: int) -> Run:
+def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
     """The best `depth` passages of each question, in the order of the questions; none for one that the run lacks.
 
     Raises:
@@ -60,7 +60,7 @@ class TrainingData:
         """Questions and their best `depths` passages of these splits, and the texts of all these passages and `own`."""
         questions = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
         lists = {
-            split: retrieved(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
+            split: read_best(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
         }
         texts = texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
         return questions, lists, texts
@@ -115,7 +115,7 @@ def split_by_relevance(
     return examples, {name: float(count) for name, count in counts.items()}
 
 
-def judged(questions: Sequence[Question], run: Run, texts: PassageTexts) -> Qrels:
+def judge_listed(questions: Sequence[Question], run: Run, texts: PassageTexts) -> Qrels:
     """Which of the listed passages contain an answer; questions and run in the same order."""
     examples, _ = split_by_relevance(questions, run, texts)
     relevant = {example.question.id: example.relevant for example in examples}

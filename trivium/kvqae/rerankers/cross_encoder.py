@@ -21,7 +21,7 @@ from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, train
-from trivium.kvqae.reader.inputs import TrainingData, judged, split_by_relevance
+from trivium.kvqae.reader.inputs import TrainingData, judge_listed, split_by_relevance
 from trivium.kvqae.reader.pairs import Pair, Pairs, Sampled, load_pair_model, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
@@ -196,7 +196,7 @@ def train_cross_encoder(
         )
     questions = splits["validation"][: parameters.validation_questions]
     initial = lists["validation"].select(question.id for question in questions)
-    qrels = judged(questions, initial, texts)
+    qrels = judge_listed(questions, initial, texts)
     metrics = train(
         model,
         tokenizer,

@@ -64,7 +64,7 @@ def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder
                        got=features.overall.shape[1], expected=str(expected))  # fmt: skip
 
 
-def stored(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
+def gather_features(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
     """Gather the features of these images as stored, padded to the most local descriptors among them."""
     counts = features.counts[rows]
     most = max(1, int(counts.max(initial=0)))
@@ -73,7 +73,7 @@ def stored(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
     return Described(*map(torch.from_numpy, matrices))
 
 
-def widened(images: Described, device: torch.device) -> Described:
+def widen(images: Described, device: torch.device) -> Described:
     """Move stored features to the device and widen them there to the types that the network takes."""
     overall, local, scales, present = (tensor.to(device, non_blocking=True) for tensor in images)
     return Described(overall.float(), local.float(), scales.long(), present)
@@ -104,11 +104,11 @@ def score_pairs(
 
     def make(places: Sequence[int]) -> tuple[Described, Described]:
         chosen = pairs[list(places)]
-        return stored(queries, chosen[:, 0]), stored(targets, chosen[:, 1])
+        return gather_features(queries, chosen[:, 0]), gather_features(targets, chosen[:, 1])
 
     def launch(images: tuple[Described, Described]) -> Leaving:
         with torch.inference_mode(), autocast(device):
-            return Leaving(model(*(widened(side, device) for side in images)))
+            return Leaving(model(*(widen(side, device) for side in images)))
 
     def collect(_: object, leaving: Leaving) -> NDArray[np.float32]:
         return leaving.arrived()[0].numpy()

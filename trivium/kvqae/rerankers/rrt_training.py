@@ -21,7 +21,7 @@ from torch.optim.lr_scheduler import LambdaLR
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
-from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt, score_pairs, stored, widened
+from trivium.kvqae.rerankers.rrt import build_rrt, gather_features, save_rrt, score_pairs, widen
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Feed, feeders
 from trivium.nets.reranking_transformer import Described, RerankingTransformer
@@ -150,9 +150,9 @@ class Pairs(NamedTuple):
     same: torch.Tensor
 
 
-def stored_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]) -> Pairs:
+def gather_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]) -> Pairs:
     """Gather the features of drawn pairs."""
-    return Pairs(stored(features, pairs[:, 0]), stored(features, pairs[:, 1]), torch.from_numpy(same))
+    return Pairs(gather_features(features, pairs[:, 0]), gather_features(features, pairs[:, 1]), torch.from_numpy(same))
 
 
 def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int) -> float:
@@ -162,7 +162,7 @@ def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int)
     def share(part: slice) -> torch.Tensor:
         sides = (Described(*(tensor[part] for tensor in side)) for side in (pairs.left, pairs.right))
         with autocast(device):
-            logits = model(*(widened(side, device) for side in sides))
+            logits = model(*(widen(side, device) for side in sides))
         same = pairs.same[part].to(device)
         return functional.binary_cross_entropy_with_logits(logits, same, reduction="sum") / len(pairs.same)
 
@@ -201,7 +201,7 @@ def train_rrt(
     rising = round(parameters.warmup * parameters.steps)
 
     def batch(step: int) -> Pairs:
-        return stored_pairs(described, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
+        return gather_pairs(described, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
 
     def batches(first: int) -> Iterable[Pairs]:
         return Feed(lambda number: batch(first + number), parameters.steps - first, feeders(), ahead=1)

@@ -77,7 +77,7 @@ def brought_files(folder: Path) -> dict[str, Path]:
     return files
 
 
-def by_split(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
+def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
     """Read a brought TREC file as {split: the run of its questions}, with the best `depth` passages of each.
 
     Documents are rows of brought passages, or of ours; `numbers` has our passage of each, -1 where there is none.
@@ -116,7 +116,7 @@ def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth:
     with write_atomically(out) as folder:
         folder.mkdir()
         for name, path in files.items():
-            for split, run in by_split(path, name, split_of, numbers, depth).items():
+            for split, run in split_run(path, name, split_of, numbers, depth).items():
                 write_run(folder / name / f"{split}.trec", run)
                 metrics[f"{name}_{split}_questions"] = len(run.queries)
                 metrics[f"{name}_{split}_passages"] = int((run.documents != PADDING).sum())
