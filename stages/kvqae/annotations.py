@@ -8,7 +8,7 @@ from sample.kvqae.annotators import AnnotationsParameters, simulate
 from trivium.core.atomic import write_atomically
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, write_json
-from trivium.kvqae.annotation.export import EXPECTED, EXPORT, read_annotations
+from trivium.kvqae.annotation.project import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.construction.generation import read_generated
 
 BROUGHT = "annotation.json"  # people's export, in the folder of what is brought

@@ -10,7 +10,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_json_lines, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import parse_entity
-from trivium.kvqae.annotation.export import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
+from trivium.kvqae.annotation.project import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
 from trivium.kvqae.construction.generation import read_generated
 from trivium.kvqae.construction.rebuilding import (
     Kept,

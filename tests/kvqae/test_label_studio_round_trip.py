@@ -18,7 +18,7 @@ from stages.kvqae.annotation_tasks import main as make_tasks
 from tests.kvqae.annotated_world import annotation, record, write_export, write_generated, write_pictures
 from trivium.core.tables import read_json
 from trivium.decorrelation.painting.inpainter import find_uv
-from trivium.kvqae.annotation.export import Annotation, read_annotations
+from trivium.kvqae.annotation.project import Annotation, read_annotations
 from trivium.kvqae.construction.generation import read_generated
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]

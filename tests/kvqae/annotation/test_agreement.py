@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kvqae.annotated_world import record, write_generated
-from trivium.kvqae.annotation.export import Annotation, agreement, decisions, edit_statistics, settle
+from trivium.kvqae.annotation.project import Annotation, agreement, decisions, edit_statistics, settle
 from trivium.measures.agreement import fleiss_kappa
 
 RECORDS = [record(n) for n in (0, 2, 4, 6, 8)]

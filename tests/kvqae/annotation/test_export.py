@@ -3,7 +3,7 @@
 import pytest
 
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
-from trivium.kvqae.annotation.export import Annotation, read_annotations
+from trivium.kvqae.annotation.project import Annotation, read_annotations
 
 FIRST, SECOND = record(0), record(3)
 KEPT = {"question": "Where was he seen?", "image": "Photo 0 2.jpg"}

@@ -10,7 +10,7 @@ from stages.kvqae.annotations import main
 from tests.kvqae.annotated_world import annotation, exported, record, write_export, write_generated
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.kvqae.annotation.export import agreement, edit_statistics, edited_words, read_annotations, settle
+from trivium.kvqae.annotation.project import agreement, edit_statistics, edited_words, read_annotations, settle
 
 TRAITS = {
     "discard": {"prevalence": 0.26, "flip": 0.19},

@@ -13,7 +13,7 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json_lines
 from trivium.formats.questions import SPLITS, Question
-from trivium.kvqae.annotation.export import Annotation, settle
+from trivium.kvqae.annotation.project import Annotation, settle
 from trivium.kvqae.construction.generation import GeneratedQuestion, name_pattern
 from trivium.kvqae.source_questions import normalize_question
 from trivium.measures.answers import AnswerMatcher
