@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from trivium.core.parameters import flatten, read_parameters
-from trivium.core.redaction import redacted
+from trivium.core.redaction import redact
 from trivium.core.tables import read_json
 from trivium.core.tracking import connect, git, log_values, open_run
 
@@ -50,7 +50,7 @@ def main() -> None:
                 client.set_terminated(child.info.run_id, "KILLED")
         client.set_terminated(run.info.run_id, "FINISHED")
     except Exception as error:  # MLflow's, its database's, its server's, DVC's
-        print(redacted(f"tracking: this run is not all logged: {error}"), file=sys.stderr)
+        print(redact(f"tracking: this run is not all logged: {error}"), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from trivium.commands import cli, thorough
 from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, list_changes
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.code.digest import read_stages
-from trivium.core.lock import behind, value_in
+from trivium.core.lock import ancestors_of, value_in
 from trivium.core.parameters import flatten, read_parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
@@ -209,9 +209,9 @@ def test_kvqae_trains_as_long_as_the_scale_says_with_each_seed():
 
 
 def test_what_stands_behind_a_stage():
-    assert behind(LOCK, ["ask"]) == ["ask", "train@a", "world"]
-    assert behind(LOCK, ["world"]) == ["world"]
-    assert behind(LOCK, ["show"]) == ["ask", "show", "train@a", "world"]
+    assert ancestors_of(LOCK, ["ask"]) == ["ask", "train@a", "world"]
+    assert ancestors_of(LOCK, ["world"]) == ["world"]
+    assert ancestors_of(LOCK, ["show"]) == ["ask", "show", "train@a", "world"]
 
 
 def test_what_has_changed_is_told():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from trivium.core.curves import COLUMNS, Curves, thinned
+from trivium.core.curves import COLUMNS, Curves, thin
 from trivium.core.tables import read_csv
 
 
@@ -56,4 +56,4 @@ def test_a_line_that_is_cut_off_does_not_count(curves, length):
     ],
 )
 def test_long_curves_are_means_of_neighbours(values, most, expected):
-    assert thinned(list(enumerate(values, 1)), most) == expected
+    assert thin(list(enumerate(values, 1)), most) == expected

@@ -17,7 +17,7 @@ from trivium.complexity.prompting import PromptedModel
 from trivium.core import redaction
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
-from trivium.core.redaction import HIDDEN, redacted
+from trivium.core.redaction import HIDDEN, redact
 from trivium.core.tracking import connect, log_values
 from trivium.prompting.endpoint import Endpoint
 
@@ -42,7 +42,7 @@ CLOSED = "127.0.0.1:9"  # nothing listens there
     ids=count(),  # pytest puts a test's name into the environment
 )  # fmt: skip
 def test_what_an_address_gives_away_is_hidden(text, shown):
-    assert redacted(text) == shown
+    assert redact(text) == shown
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_what_an_address_gives_away_is_hidden(text, shown):
 )
 def test_the_password_of_an_address_in_the_environment_is_hidden_alone(monkeypatch, address):
     monkeypatch.setenv("MLFLOW_TRACKING_URI", address)
-    assert PASSWORD not in redacted(f"not a number: '{PASSWORD}'")
-    assert PASSWORD not in redacted(f"cannot parse '{address}'")
+    assert PASSWORD not in redact(f"not a number: '{PASSWORD}'")
+    assert PASSWORD not in redact(f"cannot parse '{address}'")
 
 
 def test_bad_input_shows_no_password_even_where_it_is_cut():

@@ -21,7 +21,7 @@ import yaml
 from dvc.repo import Repo
 
 from trivium.commands.repro import BASELINE, KEEP
-from trivium.core.lock import behind, folders_of, outputs_of, value_in
+from trivium.core.lock import ancestors_of, folders_of, outputs_of, value_in
 from trivium.core.parameters import flatten
 from trivium.core.tracking import git
 from trivium.page.headline import NUMBERS
@@ -82,7 +82,7 @@ def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
     makers, stale = outputs_of(state.stages), set[str]()
     for file, names in NUMBERS.items():
         maker = makers.get(f"{METRICS}/{file}")
-        if maker and outdated & set(behind(state.stages, [maker])):
+        if maker and outdated & set(ancestors_of(state.stages, [maker])):
             stale |= names.keys()
     return stale
 

@@ -14,7 +14,7 @@ import yaml
 from huggingface_hub import DatasetCard, DatasetCardData, ModelCard, ModelCardData
 
 from trivium.core.errors import BadInput
-from trivium.core.lock import LOCK, Artifacts, behind, outputs_of, read_lock
+from trivium.core.lock import LOCK, Artifacts, ancestors_of, outputs_of, read_lock
 from trivium.core.tables import read_json
 from trivium.nets.cards import CARD, licence_of
 from trivium.sources.brought import PROVENANCE
@@ -79,7 +79,7 @@ class Output:
         self.metrics = [out for out in outs if re.fullmatch(r"metrics/.*\.json", out)]
         self.inputs = set[str]()
         sources: dict[str, str] = {}
-        for name in behind(lock, [stage]):
+        for name in ancestors_of(lock, [stage]):
             self.inputs.update(dep["path"] for dep in lock[name].get("deps", ()))
             if name == "decorrelation-world@control":  # whatever the parameters say
                 sources["control"] = SAMPLE

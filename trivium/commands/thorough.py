@@ -30,7 +30,7 @@ from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, code_root, digest_of, read_stages, stage_parts
 from trivium.core.errors import BadInput
-from trivium.core.lock import behind, read_lock, value_in
+from trivium.core.lock import ancestors_of, read_lock, value_in
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json, write_table
 from trivium.page.contents import ARTICLES, read_articles, stage_of
@@ -164,7 +164,7 @@ def make_result(root: Path, copy: Path, result: Result) -> None:
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "minutes": round((time.perf_counter() - started) / 60, 1),
     }
-    write_json(root / RESULTS / f"{result.file}.json", about | values | record(lock, behind(lock, targets)))
+    write_json(root / RESULTS / f"{result.file}.json", about | values | record(lock, ancestors_of(lock, targets)))
 
 
 def flat_metrics(copy: Path, pipeline: str) -> dict[str, float]:

@@ -57,8 +57,8 @@ def _remove_left(path: Path) -> None:
 
 def _disk_full(error: Exception, folder: Path) -> bool:
     """NumPy, safetensors, torch and faiss each have their own exception for a full disk; some do not even say so."""
-    said = (isinstance(error, OSError) and error.errno == errno.ENOSPC) or os.strerror(errno.ENOSPC) in str(error)
-    return said or (shutil.disk_usage(folder).free < _FULL and not isinstance(error, BadInput))
+    is_full = (isinstance(error, OSError) and error.errno == errno.ENOSPC) or os.strerror(errno.ENOSPC) in str(error)
+    return is_full or (shutil.disk_usage(folder).free < _FULL and not isinstance(error, BadInput))
 
 
 def _remove(path: Path) -> None:

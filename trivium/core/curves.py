@@ -44,11 +44,11 @@ class Curves:
         """Write the table (CSV): a row a point, of each curve at most `MOST`; where nothing was logged, no row."""
         from trivium.core.tables import write_csv  # pyarrow takes a while, which most stages need not spend here
 
-        rows = [(name, *point) for name, points in self.points().items() for point in thinned(points)]
+        rows = [(name, *point) for name, points in self.points().items() for point in thin(points)]
         write_csv(path, COLUMNS, rows)
 
 
-def thinned(points: Sequence[Point], most: int = MOST) -> list[Point]:
+def thin(points: Sequence[Point], most: int = MOST) -> list[Point]:
     """Make ⌈n / most⌉ points (step, value) in a row one: their mean, at the last one's step."""
     size = math.ceil(len(points) / most) or 1
     groups = [points[start : start + size] for start in range(0, len(points), size)]

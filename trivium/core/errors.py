@@ -6,7 +6,7 @@ from itertools import islice
 from pathlib import Path
 from reprlib import Repr
 
-from trivium.core.redaction import redacted
+from trivium.core.redaction import redact
 
 _ABSENT = object()
 _LISTED = 100  # choices
@@ -38,14 +38,14 @@ class BadInput(ValueError):
         parts.append(problem)
         message = ": ".join(([place] if place else []) + parts)
         if got is not _ABSENT:
-            shown = redacted(_SHORT.repr(redacted(got) if isinstance(got, str) else got))  # whole addresses, then cut
+            shown = redact(_SHORT.repr(redact(got) if isinstance(got, str) else got))  # whole addresses, then cut
             message += f"; got {shown if len(shown) <= 120 else shown[:117] + '...'}"
         if expected is not None:
             message += f"; expected {expected}"
         if choices is not None:
             listed = list(map(str, islice(choices, _LISTED + 1)))
             message += f" (choices: {', '.join(listed[:_LISTED])}{', ...' if len(listed) > _LISTED else ''})"
-        super().__init__(redacted(message))
+        super().__init__(redact(message))
 
 
 @contextmanager

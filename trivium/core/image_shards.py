@@ -39,16 +39,15 @@ class Images:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._place: dict[str, tuple[Path, int]] = {}
+        self._places: dict[str, tuple[Path, int]] = {}
         for shard in self.shards():
-            _check_types(shard)
-            for row, name in enumerate(_names(read_table(shard, ["name"])["name"], shard)):
+            for row, name in enumerate(_read_names(shard)):
                 if not name:
                     raise BadInput("image without a name", file=shard, row=row + 1, field="name", got=name)
-                if name in self._place:
+                if name in self._places:
                     raise BadInput("image name twice", file=shard, row=row + 1, field="name", got=name)
-                self._place[name] = (shard, row)
-        self.names = list(self._place)
+                self._places[name] = (shard, row)
+        self.names = list(self._places)
 
     def shards(self) -> list[Path]:
         """The shard files, in order."""
@@ -58,13 +57,13 @@ class Images:
         return shards
 
     def __contains__(self, name: str) -> bool:
-        return name in self._place
+        return name in self._places
 
     def read(self, name: str) -> bytes:
         """The encoded bytes of one image; `BadInput` when there is no such name."""
-        if name not in self._place:
+        if name not in self._places:
             raise BadInput("no such image", file=self.folder, field="name", got=name)
-        shard, row = self._place[name]
+        shard, row = self._places[name]
         return _bytes(read_cell(shard, row, "data"), shard, row)
 
     def stream(self) -> Iterator[tuple[str, bytes]]:
@@ -77,17 +76,16 @@ class Images:
                 first += len(batch)
 
 
-def _check_types(shard: Path) -> None:
+def _read_names(shard: Path) -> list[str | None]:
+    """The names of a shard's images; `BadInput` where it has another schema."""
     schema = read_schema(shard)
     for column, kinds in _KINDS.items():
         if column in schema.names and schema.field(column).type not in kinds:
             got, expected = str(schema.field(column).type), " or ".join(map(str, kinds))
             raise BadInput("column of another type", file=shard, field=column, got=got, expected=expected)
-
-
-def _names(column: pa.ChunkedArray, shard: Path) -> list[str | None]:
+    names = read_table(shard, ["name"])["name"]
     try:
-        return column.to_pylist()
+        return names.to_pylist()
     except UnicodeDecodeError:
         raise BadInput("not UTF-8", file=shard, field="name") from None
 

@@ -36,7 +36,7 @@ def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
     return {out["path"]: name for name, stage in lock.items() for out in stage.get("outs", ())}
 
 
-def behind(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
+def ancestors_of(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
     """The targets and all stages that they depend on, sorted by name; `lock` as `read_lock` returns it."""
     made_by = outputs_of(lock)
     makers: dict[str, set[str]] = {}  # of what lies at a path, or below it
@@ -137,7 +137,7 @@ class Artifacts:
 
     def _check_inputs(self, output: str) -> None:
         """Compare what an output, and all that it comes from, was made from with what is there now."""
-        stages = behind(self._lock, [outputs_of(self._lock)[output]])
+        stages = ancestors_of(self._lock, [outputs_of(self._lock)[output]])
         for name in (name for name in stages if name not in self._compared):
             self._compared.add(name)
             for path, md5 in _hashes_of(self._lock[name], "deps").items():

@@ -3,7 +3,7 @@
 Ray brings the code to the workers (`working_dir`), hands out functions and shards, and runs again what is lost with its
 worker. Each `Path` in a function or shard is replaced: one that is there goes as content, a file or a whole folder,
 through a storage that all machines reach; one in the folder for results as a place in it; any other stays a text, as
-does a path that is told as a `str`. Rows of a matrix go as an array.
+does a path that is passed as a `str`. Rows of a matrix go as an array.
 """
 
 import hashlib

@@ -20,7 +20,7 @@ _QUERY = re.compile(
 )
 
 
-def redacted(text: str) -> str:
+def redact(text: str) -> str:
     """The text without user names, passwords and keys of addresses, nor the passwords of those in the environment.
 
     Libraries name a part of an address that they cannot parse, so that these are hidden alone, too.
@@ -46,7 +46,7 @@ class _Redacted:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        self._stream.write(redacted(text))
+        self._stream.write(redact(text))
         return len(text)
 
     def writelines(self, lines: Any) -> None:

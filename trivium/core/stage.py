@@ -77,7 +77,7 @@ def _paths(value: Any, kinds: type | UnionType = Path) -> Iterator[Path]:
         for item in value.values() if isinstance(value, dict) else value:
             yield from _paths(item, kinds)
     elif isinstance(value, kinds) and value != "":
-        yield Path(value)
+        yield Path(str(value))
 
 
 def _engine(run: RunParameters, work: Path) -> Engine:

@@ -45,7 +45,7 @@ class Curve:
 class Task(Protocol):
     """A training: a function of a module of the library, as a `partial` that names everything else that it reads.
 
-    What it reads is named by `Path`s. A name that it writes down, in a model's card, is told as a `str`: there its
+    What it reads is named by `Path`s. A name that it writes down, in a model's card, is passed as a `str`: there its
     inputs lie elsewhere. It seeds what it draws from: nobody else has done so there.
     """
 

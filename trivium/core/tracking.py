@@ -1,7 +1,7 @@
 """MLflow: the curves of trainings as they come; what a graph made, its last stage logs (`stages/page/track.py`).
 
 A `dvc repro`, or an experiment of DVC, is one run of MLflow's experiment `trivium`; each training is a child of it.
-Only what logs imports MLflow, which takes seconds. What fails here is told on stderr and fails no stage.
+Only what logs imports MLflow, which takes seconds. What fails here is printed to stderr and fails no stage.
 """
 
 import fcntl
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.core.curves import Curves
-from trivium.core.redaction import redacted
+from trivium.core.redaction import redact
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient
@@ -86,14 +86,14 @@ def log_values(client: "MlflowClient", run: str, parameters: Mapping[str, Any], 
     from mlflow.entities import Metric, Param
 
     metrics = [Metric(name.replace("@", "_at_"), value, time, step) for name, value, time, step in points]  # as it must
-    client.log_batch(run, metrics, [Param(key, redacted(str(value))[:6000]) for key, value in parameters.items()])
+    client.log_batch(run, metrics, [Param(key, redact(str(value))[:6000]) for key, value in parameters.items()])
 
 
 class Tracker:
     """Takes the curves of one execution of a stage, for the stage's own table and for MLflow.
 
     Args:
-        curves: keeps them for the table; None: nobody does.
+        curves: keeps them for the table; None: no table is written.
         stage: name of the run; empty: MLflow gets nothing.
         work: names the work: a training that was killed and goes on is the same run.
         parameters: by their keys.
@@ -135,6 +135,6 @@ class Tracker:
             for run in (self._run, self._parent)[: 2 if status == "FAILED" else 1] if status else ():
                 self._client.set_terminated(run, status)
         except Exception as error:  # MLflow's, its database's, its server's: the table has the curves all the same
-            print(redacted(f"tracking: not tracked from here on: {error}"), file=sys.stderr)
+            print(redact(f"tracking: not tracked from here on: {error}"), file=sys.stderr)
             self.stage, self._client = "", None
         self.parameters, self._points, self._sent = {}, [], time.monotonic()

@@ -13,7 +13,7 @@ from typing import Any
 import openai
 
 from trivium.core.errors import BadInput
-from trivium.core.redaction import redacted
+from trivium.core.redaction import redact
 from trivium.prompting.answer_cache import Reply, without_thoughts
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
@@ -125,7 +125,7 @@ class Endpoint:
         text = str(error)
         if isinstance(error, openai.APIStatusError) and error.body and " - " not in text:
             text = f"{text} - {error.body}"  # not in OpenAI's own form: the client leaves it out
-        text = redacted(text)
+        text = redact(text)
         if self._key:  # some endpoints repeat it
             text = text.replace(self._key, "[key]")
         return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."

@@ -24,7 +24,7 @@ def sha256_of(path: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def digests(folder: Path) -> dict[str, str]:
+def hash_files(folder: Path) -> dict[str, str]:
     """SHA-256 of each file below a folder, by its path there."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): sha256_of(path) for path in files}
@@ -87,7 +87,7 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
             results[model] = check(model, folder)
             stated = read_json(folder / PROVENANCE) if (folder / PROVENANCE).exists() else {}
             origin = {"from": f"the user's {model}", "licence": "other"} | stated
-            write_json(folder / PROVENANCE, origin | {"sha256": digests(source / model)})
+            write_json(folder / PROVENANCE, origin | {"sha256": hash_files(source / model)})
     return results
 
 

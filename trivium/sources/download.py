@@ -15,7 +15,7 @@ from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.file_download import http_get
 
 from trivium.core.errors import BadInput
-from trivium.core.redaction import redacted
+from trivium.core.redaction import redact
 from trivium.sources.brought import require_space, sha256_of
 
 # Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
@@ -126,7 +126,7 @@ def _receive(request: Request, part: Path, target: Path) -> None:
             raise BadInput(f"{request.name}: {error}", got=request.url) from None  # HF_HUB_OFFLINE, another length
         failures = 0 if _length(part) > length else failures + 1
         if failures < ATTEMPTS:
-            print(redacted(f"{request.name}: {reason}; trying again"), file=sys.stderr)
+            print(redact(f"{request.name}: {reason}; trying again"), file=sys.stderr)
             time.sleep(PAUSE * 2 ** max(failures - 1, 0))
     raise BadInput(
         f"{request.name}: gave up after {failures} tries without a new byte ({reason}); what came is kept, run again "
@@ -150,8 +150,8 @@ def _refusal(request: Request, target: Path, status: int, message: str | None) -
     if status == 404:
         expected = f"a file of this revision, or {own}"
         return BadInput(f"{request.name}: not found (404)", got=request.url, expected=expected)
-    said = f": {message.splitlines()[0]}" if message else ""
-    return BadInput(f"{request.name}: the server answered {status}{said}", got=request.url, expected=own)
+    detail = f": {message.splitlines()[0]}" if message else ""
+    return BadInput(f"{request.name}: the server answered {status}{detail}", got=request.url, expected=own)
 
 
 def _length(path: Path) -> int:

@@ -42,7 +42,7 @@ class Hub:
         Raises:
             BadInput: see `download`; or the repository, its revision or every file of its list is missing.
         """
-        source, fetched = self.pins.source(name), {}
+        source, paths = self.pins.source(name), {}
         revision = self._revision(name) if source.hub else None
         files, stated = list(source.files or ()), dict[str, FilePin]()
         if source.list or (source.hub and any(self.pins.file(name, file).sha256 is None for file in files)):
@@ -53,19 +53,19 @@ class Hub:
             if not files:
                 raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
         for file in files:
-            pin, said = self.pins.file(name, file), stated.get(file, FilePin())
+            pin, listed = self.pins.file(name, file), stated.get(file, FilePin())
             address = f"{source.url}/{file}" if source.url else self._address(name, str(revision), file)
             request = Request(
                 url=address,
                 name=f"{source.hub or name}: {file}" + (f" at revision {revision}" if revision else ""),
-                sha256=pin.sha256 or said.sha256,
-                size=said.size if pin.size is None else pin.size,
+                sha256=pin.sha256 or listed.sha256,
+                size=listed.size if pin.size is None else pin.size,
                 page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
             )
             got = download(request, self._folder_of(name) / file)
             self.pins.record_file(name, file, got.sha256, got.size)
-            fetched[file] = got.path
-        return fetched
+            paths[file] = got.path
+        return paths
 
     def bytes_there(self, name: str) -> int:
         """Bytes of a source that earlier runs downloaded."""
@@ -132,7 +132,7 @@ Files = dict[str, Path]
 
 
 @contextmanager
-def fetched(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Iterator[tuple[Path, dict[str, Files]]]:
+def fetch_into(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Iterator[tuple[Path, dict[str, Files]]]:
     """Yield a folder beside `out` and the files of each source; when the block succeeds the folder takes its place.
 
     Downloads lie in their folder until everything is written, whatever interrupts the run; then they are removed.

@@ -16,7 +16,7 @@ from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import INDEX, MINILM, keep_plain, save_minilm
-from trivium.sources.repositories import fetched
+from trivium.sources.repositories import fetch_into
 
 ARCHITECTURES = {  # `model_type` of the configuration
     "camembert": "camembert",
@@ -36,7 +36,7 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
     pins = Pins()
     counts: dict[str, float] = {}
     names = [model for model in models if model != "minilm"]
-    with fetched(names, out, downloads, pins) as (temporary, files):
+    with fetch_into(names, out, downloads, pins) as (temporary, files):
         for model in models:
             folder = temporary / model
             folder.mkdir()
@@ -47,19 +47,19 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
                 for file, path in files[model].items():
                     link(path.parent, folder, [file])
                 write_json(folder / PROVENANCE, pins.summary([model])[model])
-            counts[f"{model}_parameters"] = _usable(model, folder)
+            counts[f"{model}_parameters"] = _make_usable(model, folder)
     return counts
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
     """Check the user's folders, one a model, and bring them; returns `<model>_parameters`."""
-    return {f"{model}_parameters": count for model, count in bring_models(models, source, out, _usable).items()}
+    return {f"{model}_parameters": count for model, count in bring_models(models, source, out, _make_usable).items()}
 
 
-def _usable(model: str, folder: Path) -> float:
+def _make_usable(model: str, folder: Path) -> float:
     """Give a folder plain weights and a fast tokenizer, and check it."""
     keep_plain(folder)
-    _fast_tokenizer(folder)
+    _write_fast_tokenizer(folder)
     return check_model(model, folder)
 
 
@@ -90,7 +90,7 @@ def check_model(model: str, folder: Path) -> float:
     return float(count)
 
 
-def _fast_tokenizer(folder: Path) -> None:
+def _write_fast_tokenizer(folder: Path) -> None:
     """Write `tokenizer.json` where the repository has only a SentencePiece model."""
     if not (folder / "tokenizer.json").exists():
         try:

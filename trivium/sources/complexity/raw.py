@@ -81,14 +81,14 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
         new = sum(example.frame.frame not in trained_frames for example in examples.examples)
         counts["calor_questions_frame_not_in_train"] = new
         _count_syntax(raw.syntax, texts["test"], examples.examples, counts)
-    _leaks_of_questions(raw, sets, counts)
-    _leaks_of_texts(raw, texts, counts)
+    _count_leaks_of_questions(raw, sets, counts)
+    _count_leaks_of_texts(raw, texts, counts)
     contexts = (question.context for read in sets.values() for question in read.questions)
-    counts["calor_test_texts_in_fquad"] = _shared(contexts, (text.text for text in texts["test"]))
+    counts["calor_test_texts_in_fquad"] = _count_shared(contexts, (text.text for text in texts["test"]))
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
-def _shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
+def _count_shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
     """How many different texts overlap with those of a corpus."""
     return sum(map(KnownTexts(corpus).overlap, dict.fromkeys(texts)))
 
@@ -102,7 +102,7 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
     counts["calor_questions_without_syntax"] = sum(example.text.id not in sentences for example in examples)
 
 
-def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
+def _count_leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
     train = sets["train"].questions
     train_ids = {question.id for question in train}
     for split in [name for name in sets if name != "train"]:
@@ -110,11 +110,11 @@ def _leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[
         for question in others:
             if question.id in train_ids:
                 raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
-        shared = _shared((question.context for question in train), (question.context for question in others))
+        shared = _count_shared((question.context for question in train), (question.context for question in others))
         counts[f"fquad_contexts_in_train_and_{split}"] = shared
 
 
-def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
+def _count_leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
     first: dict[str, tuple[str, str]] = {}
     for split, annotated in texts.items():
         for text in annotated:
@@ -123,7 +123,7 @@ def _leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: 
                 problem = f"id of another text in {raw.frames[other].name}"
                 raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
     for one, other in combinations(FRAME_SPLITS, 2):
-        shared = _shared(*((text.text for text in texts[split]) for split in (one, other)))
+        shared = _count_shared(*((text.text for text in texts[split]) for split in (one, other)))
         counts[f"calor_texts_in_{one}_and_{other}"] = shared
 
 

@@ -43,16 +43,16 @@ def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Spli
     counts["objects_crowd"] = sum(item.crowd for picture in corpus.pictures for item in picture.objects)
     counts["pictures_without_objects"] = sum(not picture.objects for picture in corpus.pictures)
     counts["pictures_with_fewer_captions"] = sum(len(picture.captions) < USUAL_CAPTIONS for picture in corpus.pictures)
-    counts["captions_not_english"] = _foreign_captions(folder / SPLIT_FILE, corpus)
+    counts["captions_not_english"] = _count_foreign_captions(folder / SPLIT_FILE, corpus)
     _count_classes(corpus, counts)
-    _leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
-    _look(folder / IMAGES, [picture for picture in corpus.pictures if picture.split in pictured], counts)
+    _count_leaks("scenes", ((picture.split, _scene(picture)) for picture in corpus.pictures), counts)
+    _check_images(folder / IMAGES, [picture for picture in corpus.pictures if picture.split in pictured], counts)
     if (folder / RENDERED).exists():  # by the sample
         counts["rendered"] = len(Images(folder / RENDERED).names)
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
-def _foreign_captions(path: Path, corpus: Corpus) -> int:
+def _count_foreign_captions(path: Path, corpus: Corpus) -> int:
     captions = [caption for picture in corpus.pictures for caption in picture.captions]
     foreign = [caption for caption in captions if not looks_english(caption.text)]
     if len(captions) >= LEAST_JUDGED and len(foreign) > MOST_FOREIGN * len(captions):
@@ -80,7 +80,7 @@ def _scene(picture: Picture) -> Hashable:
     return objects if len(objects) >= 2 else None
 
 
-def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[str]) -> None:
+def _count_leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[str]) -> None:
     splits: dict[Hashable, set[str]] = defaultdict(set)
     for split, member in members:
         if member is not None:
@@ -89,7 +89,7 @@ def _leaks(what: str, members: Iterable[tuple[str, Hashable]], counts: Counter[s
         counts[f"{what}_in_{one}_and_{other}"] = sum({one, other} <= holders for holders in splits.values())
 
 
-def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> None:
+def _check_images(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> None:
     by_name = {picture.name: picture for picture in pictures}
     digests: dict[str, bytes] = {}
     stream = Images(folder).stream()  # refuses a name that stands twice
@@ -103,4 +103,4 @@ def _look(folder: Path, pictures: Iterable[Picture], counts: Counter[str]) -> No
         raise BadInput(f"{len(missing)} pictures have no image; the first", file=folder, got=missing[0])
     counts["images_not_in_split_file"] += 0
     counts["images_twice"] = len(digests) - len(set(digests.values()))
-    _leaks("images", ((picture.split, digests[name]) for name, picture in by_name.items()), counts)
+    _count_leaks("images", ((picture.split, digests[name]) for name, picture in by_name.items()), counts)

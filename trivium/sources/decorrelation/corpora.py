@@ -30,7 +30,7 @@ from trivium.core.tables import read_json, write_json
 from trivium.core.zips import open_zip, read_member, unpack_member
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from trivium.formats.pictures import PICTURES, SPLITS, Split, is_picture
-from trivium.sources.brought import bring, digests, link, require_files, require_space
+from trivium.sources.brought import bring, hash_files, link, require_files, require_space
 from trivium.sources.pins import REQUESTED, Pins
 from trivium.sources.repositories import Hub
 from trivium.vision.decoding import exif_orientation, load_picture, open_picture, turn
@@ -59,7 +59,7 @@ def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = S
         (annotated / SPLIT_FILE).unlink(missing_ok=True)
         bring(source, annotated, [SPLIT_FILE])
     with naming(source / SPLIT_FILE, instead_of=annotated / SPLIT_FILE):
-        return _take(annotated, INSTANCES, source / IMAGES, out, pictured)
+        return _take_corpus(annotated, INSTANCES, source / IMAGES, out, pictured)
 
 
 def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
@@ -69,7 +69,7 @@ def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
     """
     require_files(source, [SPLIT_FILE, ENTITIES])
     Pins(REQUESTED).check("flickr30k", source, [SPLIT_FILE, ENTITIES])
-    return _take(source, ENTITIES, source / IMAGES, out)
+    return _take_corpus(source, ENTITIES, source / IMAGES, out)
 
 
 def merge_instances(parts: Sequence[Path], out: Path) -> None:
@@ -98,7 +98,7 @@ def merge_instances(parts: Sequence[Path], out: Path) -> None:
         stream.write(f'"categories": {json.dumps(trees[0]["categories"])}}}\n')
 
 
-def _take(
+def _take_corpus(
     annotated: Path, annotations: str, images: Path, out: Path, pictured: Sequence[Split] = SPLITS
 ) -> dict[str, float]:
     corpus = read_corpus(annotated)
@@ -124,7 +124,7 @@ def _take(
         write_json(out / SPLIT_FILE, {**tree, "images": usable})
     else:
         bring(annotated, out, [SPLIT_FILE])
-    write_json(out / "provenance.json", digests(out))
+    write_json(out / "provenance.json", hash_files(out))
     return {name: float(number) for name, number in counts.items()}
 
 

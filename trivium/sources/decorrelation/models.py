@@ -37,7 +37,7 @@ from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import keep_plain, read_pickled, rename
-from trivium.sources.repositories import fetched
+from trivium.sources.repositories import fetch_into
 
 CHECKPOINT = "model_best.pth.tar"
 RELEASED = {  # model: its members of runs.tar and vocab.tar, VGG19 fine-tuned on the data set
@@ -66,7 +66,7 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
     """Download models of `PINNED` and write a checked folder each, with its provenance; returns `<model>_bytes`."""
     pins = Pins()
     names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
-    with fetched(names, out, downloads, pins) as (temporary, files):
+    with fetch_into(names, out, downloads, pins) as (temporary, files):
         for model in models:
             folder = temporary / model
             own = {file: path for name in PINNED[model] for file, path in files[name].items()}

@@ -20,7 +20,7 @@ from trivium.kvqae.construction.commons import CommonsFile, read_commons
 from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
-from trivium.sources.brought import bring, digests, require_files
+from trivium.sources.brought import bring, hash_files, require_files
 from trivium.sources.kvqae.raw import CONCRETE_TYPES, bring_images
 from trivium.sources.kvqae.wikimedia import (
     COMMONS,
@@ -72,11 +72,11 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
         entities = fetch_entities(wiki, sorted(at_hand))
         write_json_lines(temporary / "wikidata.jsonl", entities.values())
         parsed = list(map(parse_entity, entities.values()))
-        subjects = _subjects(parsed, illustrated)
+        subjects = _choose_subjects(parsed, illustrated)
         records: list[CommonsFile] = []
         previews = kept / f"pictures_{rendered_width(width)}"
         fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
-        pictures = _pictures(subjects, shelf, fetcher, files, width, records, counts)
+        pictures = _fetch_pictures(subjects, shelf, fetcher, files, width, records, counts)
         counts["commons_images"] = write_images(temporary / "images", pictures)
         write_json_lines(temporary / "commons.jsonl", map(vars, records))
         (temporary / "annotated.jsonl").touch()
@@ -134,7 +134,7 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
     return entities
 
 
-def _subjects(entities: list[Entity], illustrated: Collection[str]) -> list[Entity]:
+def _choose_subjects(entities: list[Entity], illustrated: Collection[str]) -> list[Entity]:
     """The illustrated entities with a Commons category that are dead people or of a concrete type."""
     concrete = read_concrete_types(CONCRETE_TYPES).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
@@ -149,7 +149,7 @@ def _subjects(entities: list[Entity], illustrated: Collection[str]) -> list[Enti
     return [entity for entity in with_category if can_be_shown(entity)]
 
 
-def _pictures(
+def _fetch_pictures(
     subjects: list[Entity], shelf: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
     records: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
@@ -194,5 +194,5 @@ def check_sources(source: Path, out: Path) -> dict[str, float]:
         bring(source, temporary, [*FILES, *annotated])
         if not annotated:
             (temporary / _ANNOTATED).touch()
-        write_json(temporary / "provenance.json", digests(temporary))
+        write_json(temporary / "provenance.json", hash_files(temporary))
     return {name: float(count) for name, count in counts.items()}

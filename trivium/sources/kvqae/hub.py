@@ -36,7 +36,7 @@ from trivium.sources.kvqae.kilt import (
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.wikimedia import COMMONS, MediaWiki, fetch_thumbnails
 from trivium.sources.pins import Pins, Source
-from trivium.sources.repositories import Hub, fetched
+from trivium.sources.repositories import Hub, fetch_into
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
@@ -56,7 +56,7 @@ def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None =
         Counts of what was written and of everything passed over.
     """
     hub = Hub(downloads, Pins())
-    pieces, counts = _pieces(hub, base)
+    pieces, counts = _build_pieces(hub, base)
     with write_parts(out) as temporary:
         link(pieces, temporary, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
         counts |= validate_kvqae(temporary, may_lack_images=True)
@@ -67,20 +67,20 @@ def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None =
 def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]:
     """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from."""
     pins = Pins()
-    with fetched(["triviaqa"], out, downloads, pins) as (temporary, sources):
+    with fetch_into(["triviaqa"], out, downloads, pins) as (temporary, sources):
         files = sources["triviaqa"]
         for split, name in TRIVIAQA_SPLITS.items():
             chosen = [path for file, path in files.items() if name in file]
             if not chosen:
                 raise BadInput("no file for this split", field=f"triviaqa {split}", expected=f"*{name}*", choices=files)
-            _questions(temporary / f"{split}.jsonl", chosen)
+            _write_questions(temporary / f"{split}.jsonl", chosen)
         counts = validate_triviaqa(temporary)
         counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
         write_json(temporary / "provenance.json", pins.summary(["triviaqa"]))
     return counts
 
 
-def _pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
+def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
     """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
     images = "viquae_images"
     names = ("viquae_dataset", "viquae_wikipedia", images) + (() if base else ("kilt", "viquae_all_images"))
@@ -89,18 +89,18 @@ def _pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[st
     pieces: dict[str, tuple[str | None, Build]]  # in the order in which they are built
     if base:  # its images are previews from Commons, which nobody pins
         pieces = {
-            "viquae": ("viquae_dataset", partial(_viquae, raw)),
+            "viquae": ("viquae_dataset", partial(_write_viquae, raw)),
             "base": ("viquae_wikipedia", partial(write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)),
-            "question_images": (images, partial(_images, raw, "questions")),
-            "previews": (None, partial(_previews, raw, hub)),
+            "question_images": (images, partial(_write_images, raw, "questions")),
+            "previews": (None, partial(_write_previews, raw, hub)),
         }
     else:
         pieces = {
-            "entities": ("viquae_wikipedia", partial(_entities, raw)),
-            "articles": ("kilt", partial(_articles, raw)),
-            "viquae": ("viquae_dataset", partial(_viquae, raw)),
-            "question_images": (images, partial(_images, raw, "questions")),
-            "kb_images": ("viquae_all_images", partial(_images, raw, "kb")),
+            "entities": ("viquae_wikipedia", partial(_write_entities, raw)),
+            "articles": ("kilt", partial(_write_articles, raw)),
+            "viquae": ("viquae_dataset", partial(_write_viquae, raw)),
+            "question_images": (images, partial(_write_images, raw, "questions")),
+            "kb_images": ("viquae_all_images", partial(_write_images, raw, "kb")),
         }
     markers = {piece: raw / "provenance" / f"{piece}.json" for piece in pieces}
     left = [piece for piece in pieces if not markers[piece].exists()]
@@ -142,7 +142,7 @@ def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | No
     require_space(hub.folder, needed, f"the hub's {', '.join(sources)}" + (" and previews of Commons" if base else ""))
 
 
-def _entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
+def _write_entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
     counts: Counter[str] = Counter()
     ids: set[str] = set()
 
@@ -163,7 +163,7 @@ def _entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
     return {name: float(counts[name]) for name in (*(f"entities_{part}" for part in KB_PARTS), "entities_twice")}
 
 
-def _articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
+def _write_articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     path = files["kilt_knowledgesource.json"]
     count = write_json_lines(
         raw / "articles.jsonl", (to_article(record, path, row) for row, record in read_records(path))
@@ -171,21 +171,21 @@ def _articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     return {"articles": float(count)}
 
 
-def _viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
+def _write_viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     return {
-        f"viquae_{split}": _questions(raw / "viquae" / f"{split}.jsonl", [files[f"{split}.jsonl"]])
+        f"viquae_{split}": _write_questions(raw / "viquae" / f"{split}.jsonl", [files[f"{split}.jsonl"]])
         for split in ("train", "validation", "test")
     }
 
 
-def _questions(target: Path, paths: list[Path]) -> float:
+def _write_questions(target: Path, paths: list[Path]) -> float:
     rows = (to_question(record, path, row) for path in paths for row, record in read_records(path))
     return float(write_json_lines(target, rows))
 
 
-def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
+def _write_images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     if which == "kb":
-        names = set(_kb_images(raw))
+        names = set(_read_kb_images(raw))
     else:
         splits = sorted((raw / "viquae").glob("*.jsonl"))
         names = {record["image"] for path in splits for _, record in read_json_lines(path) if record.get("image")}
@@ -195,8 +195,8 @@ def _images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     return {f"{which}_images": float(written), f"{which}_images_missing": float(len(names) - written)} | passed
 
 
-def _previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]:
-    names, kept = sorted(_kb_images(raw)), hub.folder / PREVIEWS
+def _write_previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]:
+    names, kept = sorted(_read_kb_images(raw)), hub.folder / PREVIEWS
     counts: Counter[str] = Counter()
     shelf = MediaWiki(COMMONS, kept / "answers")
     fetched = fetch_thumbnails(names, shelf, kept / "pictures", counts)
@@ -205,7 +205,7 @@ def _previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]:
     return {name: float(count) for name, count in counts.items()}
 
 
-def _kb_images(raw: Path) -> set[str]:
+def _read_kb_images(raw: Path) -> set[str]:
     entities = (record for _, record in read_json_lines(raw / "wikidata.jsonl"))
     return {claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())}
 

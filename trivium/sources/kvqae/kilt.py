@@ -38,13 +38,13 @@ def to_article(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
     """A KILT article with the fields that are used; links and revision history are left behind."""
     info = record.get("wikidata_info") or {}
     return {
-        "wikipedia_id": _text(record, "wikipedia_id", file, row),
-        "wikipedia_title": _text(record, "wikipedia_title", file, row),
-        "text": _strings(record.get("text"), "paragraph"),
+        "wikipedia_id": _require_text(record, "wikipedia_id", file, row),
+        "wikipedia_title": _require_text(record, "wikipedia_title", file, row),
+        "text": _read_strings(record.get("text"), "paragraph"),
         "categories": record.get("categories") or "",
         "wikidata_info": {
             "wikidata_id": info.get("wikidata_id"),
-            "aliases": _strings(info.get("aliases"), "alias"),
+            "aliases": _read_strings(info.get("aliases"), "alias"),
             "description": info.get("description") or "",
         },
         "anchors": [],
@@ -52,19 +52,19 @@ def to_article(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
 
 
 def to_entity(record: dict[str, Any], human: bool, file: Path, row: int) -> dict[str, Any]:
-    """The Wikidata entity behind an article of ViQuAE's KB, as far as that set tells.
+    """The Wikidata entity behind an article of ViQuAE's KB, as far as that set describes it.
 
     It says whether the entity is a human (instance of Q5) and which image its authors chose for it (as P18, whichever
-    property it came from); type, occupation and gender it does not tell.
+    property it came from); it has neither type, occupation nor gender.
     """
     info = record.get("wikidata_info") or {}
     label = info.get("wikidata_label") or record.get("wikipedia_title") or ""
-    claims = {"P31": [_claim("P31", "wikibase-item", {"id": HUMAN, "entity-type": "item"})]} if human else {}
+    claims = {"P31": [_make_claim("P31", "wikibase-item", {"id": HUMAN, "entity-type": "item"})]} if human else {}
     if record.get("image"):
-        claims["P18"] = [_claim("P18", "commonsMedia", record["image"])]
-    aliases = [{"language": "en", "value": alias} for alias in _strings(info.get("aliases"), "alias")]
+        claims["P18"] = [_make_claim("P18", "commonsMedia", record["image"])]
+    aliases = [{"language": "en", "value": alias} for alias in _read_strings(info.get("aliases"), "alias")]
     return {
-        "id": _text(info, "wikidata_id", file, row),
+        "id": _require_text(info, "wikidata_id", file, row),
         "type": "item",
         "labels": {"en": {"language": "en", "value": label}},
         "aliases": {"en": aliases} if aliases else {},
@@ -87,38 +87,38 @@ def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
     """A question with its answers; `output` is one structure (ViQuAE) or one a valid answer (KILT)."""
     output = record.get("output")
     several = output if isinstance(output, list) else [output or {}]
-    answers = list(dict.fromkeys(answer for one in several for answer in _strings(one.get("answer")) if answer))
+    answers = list(dict.fromkeys(answer for one in several for answer in _read_strings(one.get("answer")) if answer))
     original = next((one["original_answer"] for one in several if one.get("original_answer")), None)
     if original is None and not answers:
         raise BadInput("no answer", file=file, row=row, field="output.answer", got=output, expected="at least one")
     kept: dict[str, Any] = {name: record[name] for name in VIQUAE_FIELDS if record.get(name)}
     return {
-        "id": _text(record, "id", file, row),
-        "input": _text(record, "input", file, row),
+        "id": _require_text(record, "id", file, row),
+        "input": _require_text(record, "input", file, row),
         **kept,
         "output": {
             "original_answer": original or answers[0],
             "answer": answers or [original],
-            "provenance": [place for one in several for place in _provenance(one.get("provenance"))],
+            "provenance": [place for one in several for place in _read_provenance(one.get("provenance"))],
         },
         "meta": {},
     }
 
 
-def _claim(prop: str, datatype: str, value: str | dict[str, str]) -> dict[str, Any]:
+def _make_claim(prop: str, datatype: str, value: str | dict[str, str]) -> dict[str, Any]:
     kind = "string" if isinstance(value, str) else "wikibase-entityid"
     snak = {"snaktype": "value", "property": prop, "datatype": datatype, "datavalue": {"type": kind, "value": value}}
     return {"rank": "normal", "mainsnak": snak}
 
 
-def _text(record: dict[str, Any], field: str, file: Path, row: int) -> str:
+def _require_text(record: dict[str, Any], field: str, file: Path, row: int) -> str:
     value = record.get(field)
     if value is None or value == "":
         raise BadInput("missing", file=file, row=row, field=field, choices=record)
     return str(value)
 
 
-def _strings(value: Any, key: str | None = None) -> list[str]:
+def _read_strings(value: Any, key: str | None = None) -> list[str]:
     """The strings of a list, of a structure of lists, or of one string."""
     if isinstance(value, dict) and key is not None:
         value = value.get(key)
@@ -127,21 +127,21 @@ def _strings(value: Any, key: str | None = None) -> list[str]:
     return [value] if isinstance(value, str) else [str(item) for item in value if item is not None]
 
 
-def _provenance(value: Any) -> Iterator[dict[str, list[str]]]:
+def _read_provenance(value: Any) -> Iterator[dict[str, list[str]]]:
     """Each place that supports the answer; a place names one article or several."""
     if isinstance(value, dict):
-        articles = list(_flat(value.get("wikipedia_id")))
+        articles = list(_flatten(value.get("wikipedia_id")))
         if articles:
-            yield {"wikipedia_id": articles, "title": list(_flat(value.get("title")))}
+            yield {"wikipedia_id": articles, "title": list(_flatten(value.get("title")))}
     elif isinstance(value, list):
         for item in value:
-            yield from _provenance(item)
+            yield from _read_provenance(item)
 
 
-def _flat(value: Any) -> Iterator[str]:
+def _flatten(value: Any) -> Iterator[str]:
     if isinstance(value, list):
         for item in value:
-            yield from _flat(item)
+            yield from _flatten(item)
     elif value is not None:
         yield str(value)
 
@@ -169,7 +169,7 @@ def write_smaller_base(
         with write_atomically(index) as temporary:
             pages: dict[str, int] = {}
             build_index(
-                temporary / "bm25", _documents(parts, pages), analyzer="standard", threads=base.threads,
+                temporary / "bm25", _read_documents(parts, pages), analyzer="standard", threads=base.threads,
                 heap_gib=base.heap_gib,
             )  # fmt: skip
             write_json(temporary / PAGES, pages)
@@ -177,14 +177,14 @@ def write_smaller_base(
     questions = [question for split in SPLITS for question in read_questions(raw / "viquae" / f"{split}.jsonl")]
     subjects = {question.wikidata_id for question in questions if question.wikidata_id}
     shown = {pages[subject] for subject in subjects if subject in pages}
-    negatives, drawn = choose(shown, _best_ranks(questions, base, index), pages.values(), base)
+    negatives, drawn = choose(shown, _find_best_ranks(questions, base, index), pages.values(), base)
     counts: Counter[str] = Counter(base_subjects=len(shown), base_subjects_without_article=len(subjects) - len(shown))
     counts.update(base_negatives=len(negatives), base_drawn=len(drawn), base_chosen_from=len(pages), entities_twice=0)
     chosen = {*shown, *negatives, *drawn}
     entities: list[dict[str, Any]] = [human_type()]
 
     def articles() -> Iterator[dict[str, Any]]:
-        for part, page, entity, article in _once(parts, counts):
+        for part, page, entity, article in _read_once(parts, counts):
             if page in chosen:
                 entities.append(entity)
                 counts[f"entities_{part}"] += 1
@@ -224,7 +224,7 @@ def choose(
     return hard, heapq.nsmallest(room - len(hard), (page for page in pages if page not in chosen), key=lot)
 
 
-def _best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, index: Path) -> dict[int, int]:
+def _find_best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, index: Path) -> dict[int, int]:
     """Of each page that BM25 returns for any question, its best rank, from 0."""
     searcher = Searcher(index / "bm25", threads=base.threads, heap_gib=base.heap_gib)
     run = searcher.search([(question.id, question.text) for question in questions], k1=K1, b=B, depth=base.depth)
@@ -236,14 +236,16 @@ def _best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, inde
     return best
 
 
-def _documents(parts: Mapping[str, Path], pages: dict[str, int]) -> Iterator[tuple[int, str]]:
+def _read_documents(parts: Mapping[str, Path], pages: dict[str, int]) -> Iterator[tuple[int, str]]:
     """Stream (page, title and text); `pages` receives the page of each entity."""
-    for _, page, entity, article in _once(parts, Counter()):
+    for _, page, entity, article in _read_once(parts, Counter()):
         pages[entity["id"]] = page
         yield page, " ".join([article["wikipedia_title"], *clean_paragraphs(article["text"])])
 
 
-def _once(parts: Mapping[str, Path], counts: Counter[str]) -> Iterator[tuple[str, int, dict[str, Any], dict[str, Any]]]:
+def _read_once(
+    parts: Mapping[str, Path], counts: Counter[str]
+) -> Iterator[tuple[str, int, dict[str, Any], dict[str, Any]]]:
     """Stream (part, page, entity, article); a second article of a page or entity is counted and left out."""
     pages: set[int] = set()
     entities: set[str] = set()

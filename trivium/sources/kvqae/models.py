@@ -27,10 +27,10 @@ from trivium.kvqae.rerankers.model_files import IDENTITIES, read_entities
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.weights import WEIGHTS
-from trivium.sources.brought import PROVENANCE, bring, digests, require_files, sha256_of
+from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files, sha256_of
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import read_pickled
-from trivium.sources.repositories import fetched
+from trivium.sources.repositories import fetch_into
 from trivium.vision.align import SIZE
 from trivium.vision.encoder_registry import ENCODERS
 
@@ -46,7 +46,7 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 
     Args:
         out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
-        downloads: see `fetched`.
+        downloads: see `fetch_into`.
         brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
             `overlap/identities.txt`.
 
@@ -55,25 +55,24 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
     pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
-    with fetched(sources, out, downloads, pins) as (temporary, fetched_files):
+    with fetch_into(sources, out, downloads, pins) as (temporary, files):
         for source, folder in (("bert", "text"), ("clip", "clip")):
             (temporary / folder).mkdir()
-            for file, path in fetched_files[source].items():
+            for file, path in files[source].items():
                 shutil.copyfile(path, temporary / folder / file)
         if brought is not None and own_face:
             bring_face_model((brought / FACE_MODEL).parent, temporary / FACE_MODEL)
         else:
-            unpack_member(fetched_files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", temporary / FACE_MODEL)
-        (weights,) = fetched_files["imagenet"].values()
+            unpack_member(files["arcface"]["buffalo_l.zip"], "w600k_r50.onnx", temporary / FACE_MODEL)
+        (weights,) = files["imagenet"].values()
         (temporary / "imagenet").mkdir()
         save_file(read_pickled(weights), temporary / "imagenet" / WEIGHTS)
         write_json(temporary / "imagenet" / "config.json", {"architecture": "resnet50", "size": 224})
         listed = bring_identities(brought, temporary) if brought else {}
-        own = {"arcface": digests(temporary / "arcface")} if own_face else {}
+        own = {"arcface": hash_files(temporary / "arcface")} if own_face else {}
         write_json(temporary / PROVENANCE, pins.summary(sources) | own)
-    files = {"text": "model.safetensors", "clip": "open_clip_model.safetensors", "arcface": "model.onnx"}
-    files["imagenet"] = "model.safetensors"
-    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in files.items()} | listed
+    names = {"text": WEIGHTS, "clip": "open_clip_model.safetensors", "arcface": FACE_MODEL.name, "imagenet": WEIGHTS}
+    return {f"{name}_bytes": float((out / name / file).stat().st_size) for name, file in names.items()} | listed
 
 
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
@@ -92,11 +91,12 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
         with naming(source, instead_of=temporary):
             counts = validate_base_models(temporary)
         counts |= bring_identities(source, temporary)
-        write_json(temporary / PROVENANCE, digests(temporary))
+        write_json(temporary / PROVENANCE, hash_files(temporary))
         if not (temporary / "text" / CARD).exists():  # models that start from it name its licence
-            said = "Brought by the user, without a card."
-            write_card(temporary / "text", title="Text encoder", description=said, base="not known", data="not known",
-                       metrics={}, licence=None)  # fmt: skip
+            write_card(
+                temporary / "text", title="Text encoder", description="Brought by the user, without a card.",
+                base="not known", data="not known", metrics={}, licence=None,
+            )  # fmt: skip
     return counts
 
 

@@ -16,7 +16,7 @@ from trivium.nets.weights import WEIGHTS, load_weights, read_weights
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import PICKLED, read_pickled
-from trivium.sources.repositories import fetched
+from trivium.sources.repositories import fetch_into
 
 
 def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> dict[str, float]:
@@ -26,7 +26,7 @@ def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> di
     """
     pins, checkpoints = Pins(), CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
-    with fetched(list(checkpoints), out, downloads, pins) as (temporary, files):
+    with fetch_into(list(checkpoints), out, downloads, pins) as (temporary, files):
         counts = {
             f"{name}_weights": convert(files[name], prefix, tokenizer, temporary / folder)
             for name, (folder, prefix) in checkpoints.items()
@@ -36,7 +36,7 @@ def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> di
 
 
 CONFIG = "config.json"
-# What a DPR encoder and a BERT are both told.
+# What configurations of DPR's encoders and of BERT have in common.
 SHAPE = (
     "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
     "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "hidden_dropout_prob",

@@ -23,7 +23,7 @@ from trivium.formats.pictures import PICTURES, is_picture
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
 from trivium.kvqae.source_questions import normalize_question, source_questions
-from trivium.sources.brought import PROVENANCE, bring, digests, require_files
+from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files
 from trivium.vision.decoding import open_picture
 
 QUESTIONS = tuple(f"{split}.jsonl" for split in SPLITS)
@@ -50,9 +50,9 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
     require_files(raw, TABLES)
     kb, shown_images = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
     counts: Counter[str] = Counter()
-    shown = _entities(raw / "wikidata.jsonl", kb, counts)
-    described = _articles(raw / "articles.jsonl", shown, counts)
-    for path, questions in _splits(raw / "viquae"):
+    shown = _check_entities(raw / "wikidata.jsonl", kb, counts)
+    described = _check_articles(raw / "articles.jsonl", shown, counts)
+    for path, questions in _read_splits(raw / "viquae"):
         counts[f"viquae_{path.stem}"] = len(questions)
         counts["questions_whose_image_is_missing"] += _check_questions(path, questions, shown_images, may_lack_images)
         subjects = [question.wikidata_id or "" for question in questions]
@@ -60,7 +60,7 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
         counts["questions_whose_article_is_missing"] += sum(subject not in described for subject in subjects)
     _check_join(raw / "articles.jsonl", counts)
     for folder, shards in zip(IMAGE_FOLDERS, (kb, shown_images), strict=True):
-        _look(folder, shards, counts)
+        _count_unfit_images(folder, shards, counts)
     return {name: float(counts[name]) for name in sorted(counts)}
 
 
@@ -72,10 +72,10 @@ def validate_triviaqa(folder: Path) -> dict[str, float]:
             stands twice, be it in two splits.
     """
     require_files(folder, QUESTIONS)
-    return {f"triviaqa_{path.stem}": float(len(questions)) for path, questions in _splits(folder)}
+    return {f"triviaqa_{path.stem}": float(len(questions)) for path, questions in _read_splits(folder)}
 
 
-def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
+def _read_splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
     """Stream each split's file and questions; a question of an earlier split is refused."""
     first: dict[str, str] = {}
     for name in QUESTIONS:
@@ -89,7 +89,7 @@ def _splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
         yield path, questions
 
 
-def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
+def _check_entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
     """Check the entities; returns whether the image of each is there."""
     shown: dict[str, bool] = {}
     for row, record in read_json_lines(path):
@@ -108,7 +108,7 @@ def _entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
     return shown
 
 
-def _articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
+def _check_articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
     """Check the articles; returns the entities that they are about."""
     ids: set[str] = set()
     described: set[str] = set()
@@ -159,7 +159,7 @@ def _check_questions(path: Path, questions: Sequence[Question], images: Images, 
     return lacking
 
 
-def _look(folder: str, images: Images, counts: Counter[str]) -> None:
+def _count_unfit_images(folder: str, images: Images, counts: Counter[str]) -> None:
     """Read each image's header, and count those that are unreadable, tiny or huge."""
     for why in ("unreadable", "tiny", "huge"):
         counts[f"{folder}_images_{why}"] = 0
@@ -222,7 +222,7 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
         with naming(source, instead_of=temporary):
             counts = validate_kvqae(source, temporary / "images")
         bring(source, temporary, TABLES)
-        write_json(temporary / "provenance" / "local.json", digests(temporary))
+        write_json(temporary / "provenance" / "local.json", hash_files(temporary))
     return counts
 
 
@@ -232,7 +232,7 @@ def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
     with write_atomically(out) as temporary:
         bring(source, temporary, QUESTIONS)
         counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
-        write_json(temporary / PROVENANCE, digests(temporary))
+        write_json(temporary / PROVENANCE, hash_files(temporary))
     return counts
 
 

@@ -18,10 +18,10 @@ from trivium.kvqae.rerankers.rrt import build_rrt, load_rrt, save_rrt
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.nets.weights import load_weights
-from trivium.sources.brought import PROVENANCE, bring, digests, require_files
+from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files
 from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import read_pickled, rename
-from trivium.sources.repositories import fetched
+from trivium.sources.repositories import fetch_into
 from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
@@ -53,7 +53,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
     pins = Pins()
-    with fetched(["rrt"], out, downloads, pins) as (temporary, files):
+    with fetch_into(["rrt"], out, downloads, pins) as (temporary, files):
         (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
         save_rrt(model, temporary)
@@ -145,7 +145,7 @@ def bring_rrt(source: Path, out: Path) -> dict[str, float]:
         bring(source, temporary, [*MODEL, *([CARD] if (source / CARD).is_file() else [])])
         bring_extractor(source / EXTRACTOR, temporary)
         metrics |= bring_landmarks(source, temporary)
-        write_json(temporary / PROVENANCE, digests(temporary))
+        write_json(temporary / PROVENANCE, hash_files(temporary))
         if not (temporary / CARD).exists():
             write_rrt_card(temporary, base="the user's own", data="not known", metrics=metrics, licence=None)
     return metrics

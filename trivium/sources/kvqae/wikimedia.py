@@ -122,8 +122,8 @@ def category_files(
         "iiprop": "url|sha1|mime|extmetadata", "iiurlwidth": str(rendered_width(width)),
         "iiextmetadatafilter": "License|ImageDescription", "iiextmetadatalanguage": "en",
     }  # fmt: skip
-    chosen = list(islice(_pictures(commons.pages(query), counts), most))
-    depicted = _depicts(commons, [page["pageid"] for page in chosen])
+    chosen = list(islice(_choose_pictures(commons.pages(query), counts), most))
+    depicted = _read_depicted(commons, [page["pageid"] for page in chosen])
     for page in chosen:
         image = page["imageinfo"][0]
         metadata = {name: str(value.get("value", "")) for name, value in image.get("extmetadata", {}).items()}
@@ -139,7 +139,7 @@ def category_files(
         yield file, image.get("thumburl") or image["url"]
 
 
-def _pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator[dict[str, Any]]:
+def _choose_pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator[dict[str, Any]]:
     listed: set[int] = set()
     for page in pages:
         information = page.get("imageinfo")
@@ -152,7 +152,7 @@ def _pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> Iterator
             counts["commons_no_picture"] += 1
 
 
-def _depicts(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
+def _read_depicted(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
     """Items that files depict (P180), by page; a file without structured data is left out."""
     depicted = {}
     for entity in commons.entities([f"M{page}" for page in pages], "claims"):
@@ -270,21 +270,21 @@ def fetch_thumbnails(
     fetcher = PictureFetcher(folder, counts, "kb_images_not_fetched")
     counts["kb_images_not_on_commons"] += 0
     with tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar:
-        for batch in _batches(names):
+        for batch in _split_to_queries(names):
             keys = [hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest() for name in batch]
-            addresses = zip(batch, _addresses(batch, shelf), keys, strict=True)
+            addresses = zip(batch, _find_addresses(batch, shelf), keys, strict=True)
             pictures = [(name, address, f"{key[:2]}/{key}") for name, address, key in addresses if address]
             counts["kb_images_not_on_commons"] += len(batch) - len(pictures)
             yield from fetcher.fetch(pictures)
             bar.update(len(batch))
 
 
-def _batches(names: Sequence[str]) -> Iterator[list[str]]:
+def _split_to_queries(names: Sequence[str]) -> Iterator[list[str]]:
     """Split names into batches that fit one query."""
     batch: list[str] = []
     length = 0
     for name in names:
-        size = len(quote(_title(name))) + 3
+        size = len(quote(_title_of(name))) + 3
         if batch and (len(batch) == TOGETHER or length + size > LONGEST_QUERY):
             yield batch
             batch, length = [], 0
@@ -294,15 +294,15 @@ def _batches(names: Sequence[str]) -> Iterator[list[str]]:
         yield batch
 
 
-def _title(name: str) -> str:
+def _title_of(name: str) -> str:
     """The title of an image's page; escapes in its name are decoded."""
     return f"File:{commons_file_name(unquote(name))}"
 
 
-def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
+def _find_addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
     """The preview's address of each, or None; a file that was moved since is found by its old name."""
     query = {
-        "action": "query", "titles": "|".join(dict.fromkeys(map(_title, names))), "redirects": "1",
+        "action": "query", "titles": "|".join(dict.fromkeys(map(_title_of, names))), "redirects": "1",
         "prop": "imageinfo", "iiprop": "url", "iiurlwidth": str(WIDTH),
     }  # fmt: skip
     answer: Mapping[str, Any] = shelf.ask(query).get("query", {})
@@ -314,4 +314,4 @@ def _addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
         info = images.get(moved.get(title, title), {})
         return info.get("thumburl") or info.get("url")
 
-    return [address(_title(name)) for name in names]
+    return [address(_title_of(name)) for name in names]
