@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, get_type_hints
 
-from trivium.core.parameters import value_at
+from trivium.core.parameters import Parameters, value_at
 from trivium.core.stage import curves_beside, fill_paths, is_output, parser_of
 
 ROOT = Path(__file__).parents[1]
@@ -25,11 +26,25 @@ def module_of(command: str) -> str:
     return words[words.index("-m") + 1]
 
 
-def published(module: str) -> dict[str, str]:
-    """Where the module's metrics and curves go, as it tells `run_stage`."""
+def _call(module: str) -> ast.Call:
+    """How the module calls `run_stage`."""
     tree = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
     (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage")
-    options = {str(word.arg): ast.literal_eval(word.value) for word in call.keywords}
+    return call
+
+
+def section_and_model(module: ModuleType) -> tuple[str, type[Parameters]]:
+    """The section of `params.yaml` that the module reads, and its model, as `run_stage` takes them."""
+    arguments = _call(module.__name__).args
+    model = (
+        getattr(module, ast.unparse(arguments[2])) if len(arguments) > 2 else get_type_hints(module.main)["parameters"]
+    )
+    return ast.literal_eval(arguments[1]), model
+
+
+def published(module: str) -> dict[str, str]:
+    """Where the module's metrics and curves go, as it tells `run_stage`."""
+    options = {str(word.arg): ast.literal_eval(word.value) for word in _call(module).keywords}
     return options | ({"curves": curves_beside(options["metrics"])} if "curves" in options else {})
 
 

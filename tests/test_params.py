@@ -12,6 +12,7 @@ import pytest
 import yaml
 from pydantic import TypeAdapter
 
+from tests.stage_paths import section_and_model
 from trivium.commands.scale import merge
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters, RunParameters, validate, values_of
@@ -21,18 +22,17 @@ ROOT = Path(__file__).parents[1]
 PARAMS = ROOT / "params.yaml"
 SCALES = [None, *sorted((ROOT / "scales").glob("*.yaml"))]
 GRAPH = (ROOT / "dvc.yaml").read_text(encoding="utf-8")
-ENTRY = re.compile(r'^    run_stage\(\s*(\w+),\s+"([\w.]+)",\s+(\w+)[,)]', re.MULTILINE)
-STAGES = {  # section: (module, name of its Parameters model)
-    section: (".".join(file.relative_to(ROOT).with_suffix("").parts), model)
+ENTRY = re.compile(r'^    run_stage\(main, "([\w.]+)"[,)]', re.MULTILINE)
+STAGES = {  # section: module
+    section: ".".join(file.relative_to(ROOT).with_suffix("").parts)
     for file in sorted((ROOT / "stages").rglob("*.py"))
-    for _, section, model in ENTRY.findall(file.read_text(encoding="utf-8"))
+    for section in ENTRY.findall(file.read_text(encoding="utf-8"))
 }
 HARNESS = {"run"}  # trivium/core/stage.py reads it
 
 
 def model_of(section: str) -> type[Parameters]:
-    module, name = STAGES[section]
-    return getattr(importlib.import_module(module), name)
+    return section_and_model(importlib.import_module(STAGES[section]))[1]
 
 
 def overrides(scale: Path) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def test_who_works_by_shards_makes_no_stage_stale():
 
 def test_every_stage_of_the_graph_is_found():
     run = set(re.findall(r"python -m (stages\.[\w.]+)", GRAPH))
-    assert run - {"stages.code", "stages.page.track"} == {module for module, _ in STAGES.values()}
+    assert run - {"stages.code", "stages.page.track"} == {*STAGES.values()}
 
 
 @pytest.mark.parametrize("section", STAGES)

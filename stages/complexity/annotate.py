@@ -19,7 +19,6 @@ def main(
     out: Path = Path("data/complexity/fquad_frames.parquet"),
 ) -> dict[str, float]:
     """Read the contexts of a SQuAD-format file and write one row a predicted frame."""
-    del context
     read = read_squad(questions)
     contexts = distinct_contexts(read.questions)
     model = load_parser(parser, parameters.batch)
@@ -43,4 +42,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.annotate", AnnotateParameters, metrics="metrics/complexity/annotate.json")
+    run_stage(main, "complexity.annotate", metrics="metrics/complexity/annotate.json")

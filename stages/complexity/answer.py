@@ -31,10 +31,9 @@ def main(
     out: Path = Path("data/complexity/predictions/{name}/seed-{seed}.jsonl"),
 ) -> dict[str, float]:
     """Write an answer a question to --out; the metrics are those of `answer_job`."""
-    del name, seed  # paths hold them
     task = partial(answer_job, model=model, questions=questions, texts=texts, batch_size=parameters.batch_size)
     return run_task(context, task, out, description="answers")
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.answer", AnswerParameters, metrics="metrics/complexity/answer_{name}_{seed}.json")
+    run_stage(main, "complexity.answer", metrics="metrics/complexity/answer_{name}_{seed}.json")

@@ -42,6 +42,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "complexity.base_models", SourcedBaseModelsParameters, metrics="metrics/complexity/base_models.json"
-    )
+    run_stage(main, "complexity.base_models", metrics="metrics/complexity/base_models.json")

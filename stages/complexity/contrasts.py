@@ -65,10 +65,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "complexity.contrasts",
-        ContrastsParameters,
-        metrics="metrics/complexity/contrasts_{name}_{seed}.json",
-        curves=True,
-    )
+    run_stage(main, "complexity.contrasts", metrics="metrics/complexity/contrasts_{name}_{seed}.json", curves=True)

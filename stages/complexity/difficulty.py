@@ -46,4 +46,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.difficulty", DifficultyParameters, metrics="metrics/complexity/difficulty.json")
+    run_stage(main, "complexity.difficulty", metrics="metrics/complexity/difficulty.json")

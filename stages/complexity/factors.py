@@ -24,7 +24,6 @@ def main(
     out: Path = Path("data/complexity/factors.parquet"),
 ) -> dict[str, float]:
     """Write the table of factors; the metrics hold shares, thresholds, uncounted examples and balance."""
-    del context
     examples = read_examples(questions, texts)
     evaluation, trained = read_texts(texts), read_texts(training)
     trees = read_conllu(syntax, {text.id: text.text for text in evaluation})

@@ -53,10 +53,4 @@ def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Calla
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "complexity.finetune",
-        FinetuneParameters,
-        metrics="metrics/complexity/finetune_{name}_{seed}.json",
-        curves=True,
-    )
+    run_stage(main, "complexity.finetune", metrics="metrics/complexity/finetune_{name}_{seed}.json", curves=True)

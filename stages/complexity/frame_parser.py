@@ -40,10 +40,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "complexity.frame_parser",
-        FrameParserParameters,
-        metrics="metrics/complexity/frame_parser.json",
-        curves=True,
-    )
+    run_stage(main, "complexity.frame_parser", metrics="metrics/complexity/frame_parser.json", curves=True)

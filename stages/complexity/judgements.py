@@ -72,4 +72,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.judgements", JudgementsParameters, metrics="metrics/complexity/judgements.json")
+    run_stage(main, "complexity.judgements", metrics="metrics/complexity/judgements.json")

@@ -91,4 +91,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.page", ResultsPageParameters, metrics="metrics/complexity/page_results.json")
+    run_stage(main, "complexity.page", metrics="metrics/complexity/page_results.json")

@@ -56,7 +56,6 @@ def main(
     out_frames: Path = Path("metrics/complexity/illustrations.csv"),
 ) -> dict[str, float]:
     """Write a folder of data sets with a card each, the curves (CSV) and the frames (CSV)."""
-    del context
     table, names = read_factors(factors), read_names(factors)
     examples = read_examples(questions, texts)
     read = read_scores(scores, table.ids, parameters.measure)
@@ -92,4 +91,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.partition", PartitionParameters, metrics="metrics/complexity/partition.json")
+    run_stage(main, "complexity.partition", metrics="metrics/complexity/partition.json")

@@ -45,7 +45,6 @@ def main(
     Returns:
         The numbers of the analysis, and `questions_with_frame`: those whose answer is in a predicted frame.
     """
-    del context, seed  # paths hold it
     question_set = read_question_set(questions)
     readings = [Reading(row.id, row.question, row.context) for row in question_set.questions]
     replies = load_reader(model).answer(readings, parameters.batch_size)
@@ -67,4 +66,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.plain", PlainParameters, metrics="metrics/complexity/plain_{name}.json")
+    run_stage(main, "complexity.plain", metrics="metrics/complexity/plain_{name}.json")

@@ -82,4 +82,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.prompt", PromptParameters, metrics="metrics/complexity/prompt.json")
+    run_stage(main, "complexity.prompt", metrics="metrics/complexity/prompt.json")

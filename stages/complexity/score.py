@@ -64,4 +64,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.score", ScoreParameters, metrics="metrics/complexity/score.json")
+    run_stage(main, "complexity.score", metrics="metrics/complexity/score.json")

@@ -26,7 +26,6 @@ def main(
     Metrics: `parser_*` says which was used; `words_f1`, `uas`, `las`, `upos`, `lemmas` are the agreement with the gold,
     `f4_kappa` is Cohen's κ of factor f4 by either, over the `f4_compared` questions that both tell.
     """
-    del context
     texts = {text.id: text.text for text in read_texts(calor / TEXTS)}
     path = calor / GOLD
     gold = load_conllu(path, texts) if path.exists() else None
@@ -56,4 +55,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.syntax", SyntaxParameters, metrics="metrics/complexity/syntax.json")
+    run_stage(main, "complexity.syntax", metrics="metrics/complexity/syntax.json")

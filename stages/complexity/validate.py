@@ -38,7 +38,6 @@ def main(
     out_agreement: Path = Path("metrics/complexity/agreement.csv"),
 ) -> dict[str, float]:
     """Write the effects (Parquet) and the agreement of models (CSV)."""
-    del context
     table = read_factors(factors)
     read = read_scores(scores, table.ids, parameters.measure)
     effects = analyse(read.trainings, table, of_model=read.of_model, **parameters.model_dump(exclude={"measure"}))
@@ -90,4 +89,4 @@ def _metrics(
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.validate", ValidateParameters, metrics="metrics/complexity/validate.json")
+    run_stage(main, "complexity.validate", metrics="metrics/complexity/validate.json")

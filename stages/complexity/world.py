@@ -115,4 +115,4 @@ def _check_source(name: str, source: str, folder: str) -> None:
 
 
 if __name__ == "__main__":
-    run_stage(main, "complexity.world", SourcedWorldParameters, metrics="metrics/complexity/world.json")
+    run_stage(main, "complexity.world", metrics="metrics/complexity/world.json")

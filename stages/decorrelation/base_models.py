@@ -41,10 +41,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "decorrelation.base_models",
-        BaseModelsParameters,
-        metrics="metrics/decorrelation/base_models.json",
-        curves=True,
-    )
+    run_stage(main, "decorrelation.base_models", metrics="metrics/decorrelation/base_models.json", curves=True)

@@ -63,4 +63,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.entities", EntitiesParameters, metrics="metrics/decorrelation/entities.json")
+    run_stage(main, "decorrelation.entities", metrics="metrics/decorrelation/entities.json")

@@ -76,4 +76,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.evaluate", EvaluateParameters, metrics="metrics/decorrelation/evaluate.json")
+    run_stage(main, "decorrelation.evaluate", metrics="metrics/decorrelation/evaluate.json")

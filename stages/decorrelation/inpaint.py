@@ -82,9 +82,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "decorrelation.inpaint",
-        InpaintParameters,
-        metrics="metrics/decorrelation/inpaint_{dataset}_{filling}.json",
-    )
+    run_stage(main, "decorrelation.inpaint", metrics="metrics/decorrelation/inpaint_{dataset}_{filling}.json")

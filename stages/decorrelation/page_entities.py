@@ -68,4 +68,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.page_entities", EntitiesPageParameters)
+    run_stage(main, "decorrelation.page_entities")

@@ -100,4 +100,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.page", ResultsPageParameters, metrics="metrics/decorrelation/page_results.json")
+    run_stage(main, "decorrelation.page", metrics="metrics/decorrelation/page_results.json")

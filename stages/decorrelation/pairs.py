@@ -36,9 +36,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "decorrelation.pairs",
-        PairsParameters,
-        metrics="metrics/decorrelation/pairs_{dataset}_{filling}_{captions}.json",
-    )
+    run_stage(main, "decorrelation.pairs", metrics="metrics/decorrelation/pairs_{dataset}_{filling}_{captions}.json")

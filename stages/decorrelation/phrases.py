@@ -60,4 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.phrases", PhrasesParameters, metrics="metrics/decorrelation/phrases_{dataset}.json")
+    run_stage(main, "decorrelation.phrases", metrics="metrics/decorrelation/phrases_{dataset}.json")

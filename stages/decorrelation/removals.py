@@ -114,6 +114,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "decorrelation.removals", RemovalsParameters, metrics="metrics/decorrelation/removals_{dataset}.json"
-    )
+    run_stage(main, "decorrelation.removals", metrics="metrics/decorrelation/removals_{dataset}.json")

@@ -53,4 +53,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "decorrelation.retrieve", RetrieveParameters, metrics="metrics/decorrelation/retrieve.json")
+    run_stage(main, "decorrelation.retrieve", metrics="metrics/decorrelation/retrieve.json")

@@ -68,6 +68,4 @@ def _card(job: TrainJob) -> Callable[..., None]:
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "decorrelation.train", TrainParameters, metrics="metrics/decorrelation/train_{cell}.json", curves=True
-    )
+    run_stage(main, "decorrelation.train", metrics="metrics/decorrelation/train_{cell}.json", curves=True)

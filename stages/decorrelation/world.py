@@ -107,6 +107,4 @@ def _check(dataset: str, source: str, local: str) -> None:
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "decorrelation.world", DecorrelationWorldParameters, metrics="metrics/decorrelation/world_{dataset}.json"
-    )
+    run_stage(main, "decorrelation.world", metrics="metrics/decorrelation/world_{dataset}.json")

@@ -107,4 +107,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.annotation_tasks", AnnotationTasksParameters, metrics="metrics/kvqae/annotation_tasks.json")
+    run_stage(main, "kvqae.annotation_tasks", metrics="metrics/kvqae/annotation_tasks.json")

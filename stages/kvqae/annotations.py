@@ -57,4 +57,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.annotations", AnnotationsParameters, metrics="metrics/kvqae/annotations.json")
+    run_stage(main, "kvqae.annotations", metrics="metrics/kvqae/annotations.json")

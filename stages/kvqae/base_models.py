@@ -36,4 +36,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.base_models", BaseModelsParameters, metrics="metrics/kvqae/base_models.json", curves=True)
+    run_stage(main, "kvqae.base_models", metrics="metrics/kvqae/base_models.json", curves=True)

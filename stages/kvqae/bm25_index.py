@@ -45,4 +45,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_index", Bm25IndexParameters, metrics="metrics/kvqae/bm25_index.json")
+    run_stage(main, "kvqae.bm25_index", metrics="metrics/kvqae/bm25_index.json")

@@ -42,4 +42,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_search", Bm25SearchParameters, metrics="metrics/kvqae/bm25_search.json")
+    run_stage(main, "kvqae.bm25_search", metrics="metrics/kvqae/bm25_search.json")

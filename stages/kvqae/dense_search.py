@@ -33,4 +33,4 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.dense_search", DenseSearchParameters)
+    run_stage(main, "kvqae.dense_search")

@@ -80,4 +80,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.difficulty", DifficultyParameters, metrics="metrics/kvqae/difficulty.json")
+    run_stage(main, "kvqae.difficulty", metrics="metrics/kvqae/difficulty.json")

@@ -60,4 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_finetune", DprFinetuneParameters, metrics="metrics/kvqae/dpr_finetune.json", curves=True)
+    run_stage(main, "kvqae.dpr_finetune", metrics="metrics/kvqae/dpr_finetune.json", curves=True)

@@ -60,4 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_pretrain", DprParameters, metrics="metrics/kvqae/dpr_pretrain.json", curves=True)
+    run_stage(main, "kvqae.dpr_pretrain", metrics="metrics/kvqae/dpr_pretrain.json", curves=True)

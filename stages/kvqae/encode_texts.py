@@ -62,4 +62,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.encode_texts", EncodeTextsParameters, metrics="metrics/kvqae/encode_texts_{encoder}.json")
+    run_stage(main, "kvqae.encode_texts", metrics="metrics/kvqae/encode_texts_{encoder}.json")

@@ -97,4 +97,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate", TablesParameters, metrics="metrics/kvqae/evaluate.json")
+    run_stage(main, "kvqae.evaluate", metrics="metrics/kvqae/evaluate.json")

@@ -83,6 +83,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "kvqae.evaluate_reranking", RerankingTablesParameters, metrics="metrics/kvqae/evaluate_reranking.json"
-    )
+    run_stage(main, "kvqae.evaluate_reranking", metrics="metrics/kvqae/evaluate_reranking.json")

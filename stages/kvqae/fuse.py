@@ -94,4 +94,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.fuse", FuseAndTuneParameters, metrics="metrics/kvqae/fuse.json")
+    run_stage(main, "kvqae.fuse", metrics="metrics/kvqae/fuse.json")

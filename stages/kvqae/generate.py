@@ -86,4 +86,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.generate", GenerateParameters, metrics="metrics/kvqae/generate.json")
+    run_stage(main, "kvqae.generate", metrics="metrics/kvqae/generate.json")

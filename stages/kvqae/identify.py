@@ -124,4 +124,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.identify", IdentifyParameters, metrics="metrics/kvqae/identify_{identifier}.json")
+    run_stage(main, "kvqae.identify", metrics="metrics/kvqae/identify_{identifier}.json")

@@ -60,9 +60,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.image_features",
-        ImageFeaturesParameters,
-        metrics="metrics/kvqae/question_features_{encoder}.json",
-    )
+    run_stage(main, "kvqae.image_features", metrics="metrics/kvqae/question_features_{encoder}.json")

@@ -62,4 +62,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.image_search", ImageSearchParameters, metrics="metrics/kvqae/image_search.json")
+    run_stage(main, "kvqae.image_search", metrics="metrics/kvqae/image_search.json")

@@ -86,4 +86,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.knowledge_base", ArticlesAndPassagesParameters, metrics="metrics/kvqae/knowledge_base.json")
+    run_stage(main, "kvqae.knowledge_base", metrics="metrics/kvqae/knowledge_base.json")

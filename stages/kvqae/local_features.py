@@ -93,4 +93,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.local_features", ComparedFeaturesParameters, metrics="metrics/kvqae/compared_images.json")
+    run_stage(main, "kvqae.local_features", metrics="metrics/kvqae/compared_images.json")

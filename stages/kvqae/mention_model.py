@@ -100,6 +100,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main, "kvqae.mention_model", MentionModelParameters, metrics="metrics/kvqae/mention_model.json", curves=True
-    )
+    run_stage(main, "kvqae.mention_model", metrics="metrics/kvqae/mention_model.json", curves=True)

@@ -76,4 +76,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.name_search", NameSearchParameters, metrics="metrics/kvqae/name_search_{encoder}.json")
+    run_stage(main, "kvqae.name_search", metrics="metrics/kvqae/name_search_{encoder}.json")

@@ -45,4 +45,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page_construction", ConstructionPageParameters)
+    run_stage(main, "kvqae.page_construction")

@@ -9,15 +9,11 @@ from trivium.page.kvqae.reading import identified_html
 from trivium.page.published import SearchedParameters, add_base_note
 
 
-class IdentifiedPageParameters(SearchedParameters):
-    """Section `kvqae.page_identified`: nothing of its own."""
-
-
-def main(parameters: IdentifiedPageParameters, context: Context, *, chosen: Path, measured: Path, out: Path) -> None:
+def main(parameters: SearchedParameters, context: Context, *, chosen: Path, measured: Path, out: Path) -> None:
     """Render what stage `identify` measured of a model; `chosen` holds its `identifier.json`."""
     sections = {"identified": identified_html(read_json(chosen / "identifier.json"), read_json(measured))}
     write_part(out, parameters.world, add_base_note(sections, parameters.base))
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page_identified", IdentifiedPageParameters)
+    run_stage(main, "kvqae.page_identified")

@@ -9,15 +9,11 @@ from trivium.page.kvqae.reading import prompted_html
 from trivium.page.published import SearchedParameters, add_base_note
 
 
-class PromptedPageParameters(SearchedParameters):
-    """Section `kvqae.page_prompted`: nothing of its own."""
-
-
-def main(parameters: PromptedPageParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:
+def main(parameters: SearchedParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:
     """Render what stage `read_prompted` found of a model; `answered` holds its `reader.json`."""
     sections = {"prompted": prompted_html(read_json(answered / "reader.json"), read_json(measured))}
     write_part(out, parameters.world, add_base_note(sections, parameters.base))
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page_prompted", PromptedPageParameters)
+    run_stage(main, "kvqae.page_prompted")

@@ -83,4 +83,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page", ResultsPageParameters, metrics="metrics/kvqae/page_results.json")
+    run_stage(main, "kvqae.page", metrics="metrics/kvqae/page_results.json")

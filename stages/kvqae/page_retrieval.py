@@ -52,4 +52,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.page_retrieval", RetrievalPageParameters)
+    run_stage(main, "kvqae.page_retrieval")

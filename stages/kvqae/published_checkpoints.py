@@ -48,9 +48,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.published_checkpoints",
-        PublishedCheckpointsParameters,
-        metrics="metrics/kvqae/published_checkpoints_{system}.json",
-    )
+    run_stage(main, "kvqae.published_checkpoints", metrics="metrics/kvqae/published_checkpoints_{system}.json")

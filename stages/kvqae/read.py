@@ -108,4 +108,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.read", ReadParameters, metrics="metrics/kvqae/read.json")
+    run_stage(main, "kvqae.read", metrics="metrics/kvqae/read.json")

@@ -79,4 +79,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.read_prompted", ReadPromptedParameters, metrics="metrics/kvqae/read_prompted_{reader}.json")
+    run_stage(main, "kvqae.read_prompted", metrics="metrics/kvqae/read_prompted_{reader}.json")

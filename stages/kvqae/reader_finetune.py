@@ -63,10 +63,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.reader_finetune",
-        ReaderFinetuneParameters,
-        metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json",
-        curves=True,
-    )
+    run_stage(main, "kvqae.reader_finetune", metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json", curves=True)

@@ -48,10 +48,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.reader_pretrain",
-        ReaderPretrainParameters,
-        metrics="metrics/kvqae/reader_pretrain_{reader}.json",
-        curves=True,
-    )
+    run_stage(main, "kvqae.reader_pretrain", metrics="metrics/kvqae/reader_pretrain_{reader}.json", curves=True)

@@ -83,4 +83,4 @@ def _persons(wikidata: Path) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rebuild", RebuildParameters, metrics="metrics/kvqae/rebuild.json")
+    run_stage(main, "kvqae.rebuild", metrics="metrics/kvqae/rebuild.json")

@@ -89,4 +89,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.relevance", RelevanceParameters, metrics="metrics/kvqae/relevance.json")
+    run_stage(main, "kvqae.relevance", metrics="metrics/kvqae/relevance.json")

@@ -56,4 +56,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank", RerankParameters, metrics="metrics/kvqae/rerank_{reranker}.json")
+    run_stage(main, "kvqae.rerank", metrics="metrics/kvqae/rerank_{reranker}.json")

@@ -34,10 +34,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.rerank_finetune",
-        CrossEncoderTrainingParameters,
-        metrics="metrics/kvqae/rerank_finetune.json",
-        curves=True,
-    )
+    run_stage(main, "kvqae.rerank_finetune", metrics="metrics/kvqae/rerank_finetune.json", curves=True)

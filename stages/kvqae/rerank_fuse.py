@@ -89,4 +89,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_fuse", RerankFuseParameters, metrics="metrics/kvqae/rerank_fuse.json")
+    run_stage(main, "kvqae.rerank_fuse", metrics="metrics/kvqae/rerank_fuse.json")

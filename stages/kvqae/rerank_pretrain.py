@@ -68,10 +68,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(
-        main,
-        "kvqae.rerank_pretrain",
-        RerankPretrainParameters,
-        metrics="metrics/kvqae/rerank_pretrain.json",
-        curves=True,
-    )
+    run_stage(main, "kvqae.rerank_pretrain", metrics="metrics/kvqae/rerank_pretrain.json", curves=True)

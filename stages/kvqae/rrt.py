@@ -121,4 +121,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.rrt", RrtParameters, metrics="metrics/kvqae/rrt.json", curves=True)
+    run_stage(main, "kvqae.rrt", metrics="metrics/kvqae/rrt.json", curves=True)

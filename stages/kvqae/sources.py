@@ -72,4 +72,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.sources", KvqaeSourcesParameters, metrics="metrics/kvqae/sources.json")
+    run_stage(main, "kvqae.sources", metrics="metrics/kvqae/sources.json")

@@ -49,4 +49,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.triviaqa", TriviaqaParameters, metrics="metrics/kvqae/triviaqa.json")
+    run_stage(main, "kvqae.triviaqa", metrics="metrics/kvqae/triviaqa.json")

@@ -54,4 +54,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.world", KvqaeWorldParameters, metrics="metrics/kvqae/world.json")
+    run_stage(main, "kvqae.world", metrics="metrics/kvqae/world.json")

@@ -8,12 +8,8 @@ from trivium.core.tables import read_json, write_csv
 from trivium.page.headline import ODMAP_COLUMNS, headline, odmap_by_seed
 
 
-class HeadlineParameters(Parameters):
-    """Section `headline`: nothing to choose."""
-
-
 def main(
-    parameters: HeadlineParameters,
+    parameters: Parameters,
     context: Context,
     *,
     folder: Path = Path("metrics"),
@@ -26,4 +22,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "headline", HeadlineParameters, metrics="metrics/headline.json")
+    run_stage(main, "headline", metrics="metrics/headline.json")

@@ -77,4 +77,4 @@ def main(
 
 
 if __name__ == "__main__":
-    run_stage(main, "report", PageParameters)
+    run_stage(main, "report")

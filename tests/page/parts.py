@@ -1,17 +1,15 @@
 """An article of the page on a small world: every part by its stage, which gets what dvc.yaml says and no more."""
 
-import ast
 import inspect
 from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import yaml
 
-from tests.stage_paths import defaults, module_of
-from trivium.core.parameters import Parameters, read_parameters, validate, values_of
+from tests.stage_paths import defaults, module_of, section_and_model
+from trivium.core.parameters import read_parameters, validate, values_of
 from trivium.page.contents import ARTICLES, read_articles
 
 ROOT = Path(__file__).parents[2]
@@ -40,15 +38,6 @@ def declared(tree: dict[str, Any], keys: Iterable[str]) -> dict[str, Any]:
         if last in source:
             target[last] = source[last]
     return found
-
-
-def section_and_model(module: ModuleType) -> tuple[str, type[Parameters]]:
-    """The section of `params.yaml` and its model as a stage's module hands them to `run_stage`."""
-    source = ast.parse(inspect.getsource(module))
-    (call,) = (
-        node for node in ast.walk(source) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage"
-    )
-    return ast.literal_eval(call.args[1]), getattr(module, ast.unparse(call.args[2]))
 
 
 def render_part(

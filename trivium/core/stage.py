@@ -216,7 +216,7 @@ def execute(
 def run_stage(
     main: Callable[..., dict[str, float] | None],
     section: str,
-    parameters: type[P],
+    model: type[Parameters] | None = None,
     *,
     metrics: str | None = None,
     curves: bool = False,
@@ -225,14 +225,15 @@ def run_stage(
 
     Args:
         main: whose keyword-only arguments are the options of the command, with their defaults (see `fill_paths`).
-        section, parameters: of `params.yaml`, and its model.
+        section: of `params.yaml`.
+        model: of the section; None: what `main` annotates its `parameters` with.
         metrics: where the numbers that `main` returns go, as flat JSON.
         curves: whether the stage trains; what it logs goes into `curves/` beside its metrics, as CSV.
     """
     redact_output()
     table = curves_beside(metrics) if metrics and curves else None
     try:
-        execute(main, section, parameters, metrics=metrics, curves=table)
+        execute(main, section, model or get_type_hints(main)["parameters"], metrics=metrics, curves=table)
     except BadInput as error:
         print(f"{section}: {error}", file=sys.stderr)
         raise SystemExit(1) from None

@@ -11,7 +11,6 @@ import yaml
 from PIL import Image
 
 from stages.kvqae.identify import IdentifyParameters, main
-from stages.kvqae.page_identified import IdentifiedPageParameters
 from stages.kvqae.page_identified import main as page
 from tests.kvqae.reader.test_identification import SETTINGS
 from tests.kvqae.tiny_reader import NAMES, question, rewrite, write_world
@@ -25,6 +24,7 @@ from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.reader.prompted import JOURNAL
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.measures.runs import Run
+from trivium.page.published import SearchedParameters
 
 COUNT = len(NAMES)
 
@@ -105,7 +105,7 @@ def test_its_table_on_the_page(world: Path) -> None:
     with Loopback(choose) as server:  # type: ignore[arg-type]
         run(world, endpoint=server.address, label="My <VLM>")
     paths = {"chosen": world / "out", "measured": world / "metrics.json", "out": world / "part.json"}
-    page(IdentifiedPageParameters(world="sample"), None, **paths)
+    page(SearchedParameters(world="sample"), None, **paths)
     html = read_json(world / "part.json")["sections"]["identified"]
     rows = Outline(html).rows
     assert [row[0] for row in rows[1:]] == [
