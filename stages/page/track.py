@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
+from trivium.core.errors import redact
 from trivium.core.parameters import flatten, read_parameters
-from trivium.core.redaction import redact
 from trivium.core.tables import read_json
 from trivium.core.tracking import connect, git, log_values, open_run
 

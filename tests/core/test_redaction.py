@@ -14,10 +14,8 @@ import yaml
 from tests.prompting.loopback_endpoint import Loopback, failed
 from tests.stages.complexity.test_prompt import MODEL
 from trivium.complexity.prompting import PromptedModel
-from trivium.core import redaction
-from trivium.core.errors import BadInput
+from trivium.core.errors import HIDDEN, BadInput, redact, redact_output
 from trivium.core.parameters import validate
-from trivium.core.redaction import HIDDEN, redact
 from trivium.core.tracking import connect, log_values
 from trivium.prompting.endpoint import Endpoint
 
@@ -67,8 +65,8 @@ def test_all_that_a_process_prints_is_redacted(monkeypatch):
     monkeypatch.setattr(sys, "stderr", err)
     log = logging.getLogger("somebody's")
     monkeypatch.setattr(log, "handlers", [logging.StreamHandler(err)])
-    redaction.redact_output()
-    redaction.redact_output()
+    redact_output()
+    redact_output()
     print(f"http://me:{PASSWORD}@host")
     sys.stdout.writelines([f"http://me:{PASSWORD}@host\n"])
     log.warning("lost http://me:%s@host", PASSWORD)

@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
-from trivium.core.errors import BadInput, how_to_install
-from trivium.core.redaction import redact_output
+from trivium.core.errors import BadInput, how_to_install, redact_output
 
 FAMILY = "trivium.commands"  # whose modules are imported by name
 # Sub-command → its line; the module is of the same name, with _ for -.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from tqdm import tqdm
 
 from trivium.core.arithmetic import is_fast
-from trivium.core.redaction import redact_output
+from trivium.core.errors import redact_output
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue

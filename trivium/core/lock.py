@@ -1,5 +1,6 @@
 """Reading `dvc.lock`: which stage made an output, what that depends on, and whether artifacts belong together."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -39,20 +40,17 @@ def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
 def ancestors_of(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
     """The targets and all stages that they depend on, sorted by name; `lock` as `read_lock` returns it."""
     made_by = outputs_of(lock)
-    makers: dict[str, set[str]] = {}  # of what lies at a path, or below it
+    makers: defaultdict[str, set[str]] = defaultdict(set)  # of what lies at a path, or below it
     for out, stage in made_by.items():
         for path in (out, *folders_of(out)):
-            makers.setdefault(path, set()).add(stage)
+            makers[path].add(stage)
     stages: set[str] = set()
     waiting = list(targets)
     while waiting:
-        stage = waiting.pop()
-        if stage in stages:
-            continue
-        stages.add(stage)
-        for path in (dep["path"] for dep in lock[stage].get("deps", ())):
-            waiting += makers.get(path, ())
-            waiting += [made_by[folder] for folder in folders_of(path) if folder in made_by]
+        if (stage := waiting.pop()) not in stages:
+            stages.add(stage)
+            for path in (dep["path"] for dep in lock[stage].get("deps", ())):
+                waiting += [*makers[path], *(made_by[folder] for folder in folders_of(path) if folder in made_by)]
     return sorted(stages)
 
 

@@ -35,9 +35,8 @@ from trivium.core.arithmetic import PORTABLE, SETTINGS
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import OWN, code_root, installed_version, parts_of
 from trivium.core.engine import WORKER
-from trivium.core.errors import BadInput, naming
+from trivium.core.errors import BadInput, naming, redact_output
 from trivium.core.matrices import MatrixRows
-from trivium.core.redaction import redact_output
 
 T = TypeVar("T")
 R = TypeVar("R")

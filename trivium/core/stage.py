@@ -27,10 +27,9 @@ from trivium.core.arithmetic import PORTABLE, remember
 from trivium.core.code.digest import digest_of, parts_of, running_digest
 from trivium.core.curves import Curves
 from trivium.core.engine import Engine, LocalEngine, all_workers
-from trivium.core.errors import BadInput, how_to_install
+from trivium.core.errors import BadInput, how_to_install, redact_output
 from trivium.core.parameters import P, Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.reading import signature_of
-from trivium.core.redaction import redact_output
 from trivium.core.tracking import Tracker
 
 Source = Literal["sample", "hub", "local"]  # of a stage's raw data or models: made here, downloaded, the user's

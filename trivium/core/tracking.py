@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.core.curves import Curves
-from trivium.core.redaction import redact
+from trivium.core.errors import redact
 
 if TYPE_CHECKING:
     from mlflow import MlflowClient

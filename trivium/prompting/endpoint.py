@@ -12,8 +12,7 @@ from typing import Any
 
 import openai
 
-from trivium.core.errors import BadInput
-from trivium.core.redaction import redact
+from trivium.core.errors import BadInput, redact
 from trivium.prompting.answer_cache import Reply, without_thoughts
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow

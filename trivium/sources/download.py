@@ -14,8 +14,7 @@ from urllib.parse import urlsplit
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.file_download import http_get
 
-from trivium.core.errors import BadInput
-from trivium.core.redaction import redact
+from trivium.core.errors import BadInput, redact
 from trivium.sources.brought import require_space, sha256_of
 
 # Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.

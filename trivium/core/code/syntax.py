@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from trivium.core.errors import BadInput
 
-SHOWING = ("tqdm.", "mlflow.", "ray.", "trivium.core.code.", "trivium.core.errors.", "trivium.core.redaction.",
-           "trivium.core.tracking.")  # fmt: skip
+SHOWING = ("tqdm.", "mlflow.", "ray.", "trivium.core.code.", "trivium.core.errors.", "trivium.core.tracking.")
 """Packages and modules that only show, track, watch or distribute: neither they nor their versions count."""
 
 # Calls that only show, by their last two names, as in `context.tracker.log(…)`.

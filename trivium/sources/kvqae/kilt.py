@@ -74,13 +74,7 @@ def to_entity(record: dict[str, Any], human: bool, file: Path, row: int) -> dict
 
 def human_type() -> dict[str, Any]:
     """The entity Q5, which `to_entity` refers to."""
-    return {
-        "id": HUMAN,
-        "type": "item",
-        "labels": {"en": {"language": "en", "value": "human"}},
-        "aliases": {},
-        "claims": {},
-    }
+    return to_entity({"wikidata_info": {"wikidata_id": HUMAN, "wikidata_label": "human"}}, False, Path(), 0)
 
 
 def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
