@@ -54,8 +54,8 @@ class Engine(Protocol):
             shards: in order.
             description: for the bar of progress.
             on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
-            processes: so many on this machine, for each of its GPUs where `function` takes one; None: as the engine is
-                told. On others each has a GPU of its own where `function` takes one.
+            processes: number of processes on this machine, or on each of its GPUs where `function` takes one; None: the
+                engine's own number. On other machines each has a GPU of its own where `function` takes one.
             out: the folder that `function` writes into, where it writes.
         """
         ...

@@ -37,7 +37,7 @@ Source = Literal["sample", "hub", "local"]  # of a stage's raw data or models: m
 
 @dataclass(frozen=True)
 class Context:
-    """What the harness lends a stage while it runs.
+    """What the harness gives a stage while it runs.
 
     The folder `work` for shards and checkpoints comes back when the stage is started again on the same inputs,
     parameters and code (after a kill, say), and is removed when the stage succeeds. The folder `downloads` is one for
@@ -71,7 +71,7 @@ def _fingerprint(section: str, parameters: Parameters, arguments: dict[str, Any]
 
 
 def _paths(value: Any, kinds: type | UnionType = Path) -> Iterator[Path]:
-    """What is of the kinds of a path in a tree of arguments or parameters."""
+    """The values of these types in a tree of arguments or parameters, as paths; an empty text is none."""
     if isinstance(value, dict | list | tuple):
         for item in value.values() if isinstance(value, dict) else value:
             yield from _paths(item, kinds)
@@ -109,7 +109,7 @@ def argument_type(annotation: Any) -> tuple[type, bool]:
 def parser_of(
     main: Callable[..., Any], metrics: str | None = None, curves: str | None = None
 ) -> argparse.ArgumentParser:
-    """The parser of a stage's command line, whose options are the keyword-only arguments of `main`, its help the rest.
+    """The parser of a stage's command line: its options are `main`'s keyword-only arguments, its help the docstring.
 
     `metrics` and `curves` are the defaults of --metrics and --curves.
     """

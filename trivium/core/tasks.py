@@ -1,8 +1,8 @@
 """Long trainings: handed to the engine whole, so that on a cluster each has a GPU of its own; and their checkpoints.
 
-Several stages that run at once, cells or seeds, so train on several GPUs. What a training logs is tracked as it comes
-where it runs on the stage's machine, and with its result where it runs elsewhere. There it goes on from a checkpoint
-that lies here; its own stay there, so that a training whose worker is lost starts anew.
+So several stages that run at once (cells or seeds) train on several GPUs. What a training logs is tracked at once where
+it runs on the stage's machine, and with its result where it runs on another one. There it goes on from a checkpoint of
+the stage's machine; its own checkpoints stay there, so that a training whose worker is lost starts anew.
 """
 
 import pickle
@@ -45,8 +45,8 @@ class Curve:
 class Task(Protocol):
     """A training: a function of a module of the library, as a `partial` that names everything else that it reads.
 
-    What it reads is named by `Path`s. A name that it writes down, in a model's card, is passed as a `str`: there its
-    inputs lie elsewhere. It seeds what it draws from: nobody else has done so there.
+    What it reads is named by `Path`s. A name that it writes into a model's card is passed as a `str`: on another
+    machine its inputs lie at other paths. It seeds the generators that it draws from, which a worker has not seeded.
     """
 
     def __call__(self, checkpoints: Path, *, out: Path, log: Curve) -> tuple[Metrics, list[Point]]:
@@ -55,7 +55,7 @@ class Task(Protocol):
 
 
 def run_task(context: Context, task: Task, out: Path, *, description: str) -> Metrics:
-    """Run a task, which may take a GPU, where the engine says; returns its metrics when `out` is complete."""
+    """Run a task, which may take a GPU, where the engine decides; returns its metrics when `out` is complete."""
     checkpoints, made = context.work / "checkpoints", context.work / "made"
     for folder in (checkpoints, made):
         folder.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Files that users bring or that were downloaded: is room for them, are they there; copies, digests and records."""
+"""Files that users bring or that are downloaded: whether they and disk for them are there, copies, digests, records."""
 
 import errno
 import hashlib

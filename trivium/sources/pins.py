@@ -45,7 +45,7 @@ class Source(BaseModel, frozen=True, extra="forbid"):
     list: str | None = None
 
 
-class _Learnt(BaseModel, frozen=True, extra="forbid"):
+class _Record(BaseModel, frozen=True, extra="forbid"):
     """Revision and files as recorded at the first download of a source."""
 
     revision: str | None = None
@@ -63,7 +63,7 @@ class Pins:
         self.path = path = path or PINS
         self.lock = path.with_name("pins.lock.yaml")
         self.sources = _read(path, Source)
-        self._learnt = _read(self.lock, _Learnt) if self.lock.exists() else {}
+        self._records = _read(self.lock, _Record) if self.lock.exists() else {}
 
     def source(self, name: str) -> Source:
         """A source by name; `BadInput` lists the names there are."""
@@ -73,13 +73,13 @@ class Pins:
 
     def revision(self, name: str) -> str | None:
         """The full commit if it is known: pinned in full, or recorded for what is pinned."""
-        pinned, learnt = self.source(name).revision, self._of(name).revision
-        return pinned if pinned and len(pinned) == 40 else learnt
+        pinned, record = self.source(name).revision, self._of(name).revision
+        return pinned if pinned and len(pinned) == 40 else record
 
     def file(self, name: str, file: str) -> FilePin:
         """Digest and size of a file: as pinned, else as recorded, else unknown."""
-        pinned, learnt = (self.source(name).files or {}).get(file, FilePin()), self._of(name).files.get(file, FilePin())
-        return FilePin(sha256=pinned.sha256 or learnt.sha256, size=learnt.size if pinned.size is None else pinned.size)
+        pinned, record = (self.source(name).files or {}).get(file, FilePin()), self._of(name).files.get(file, FilePin())
+        return FilePin(sha256=pinned.sha256 or record.sha256, size=record.size if pinned.size is None else pinned.size)
 
     def check(self, name: str, folder: Path, files: Iterable[str]) -> dict[str, str]:
         """Digests of a source's files in the user's folder; `BadInput` where one is not the file that is pinned."""
@@ -93,13 +93,13 @@ class Pins:
     def record_revision(self, name: str, revision: str) -> None:
         """Keep the commit that stands for an abbreviated or absent revision."""
         if self.revision(name) != revision:
-            self._keep(name, _Learnt(revision=revision), f"revision {revision}")
+            self._keep(name, _Record(revision=revision), f"revision {revision}")
 
     def record_file(self, name: str, file: str, sha256: str, size: int) -> None:
         """Keep the digest of a file that has none yet."""
         if self.file(name, file).sha256 is None:
             files = {**self._of(name).files, file: FilePin(sha256=sha256, size=size)}
-            self._keep(name, _Learnt(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
+            self._keep(name, _Record(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
 
     def summary(self, names: Iterable[str]) -> dict[str, Any]:
         """The provenance of data: place, revision, licence and digests of each source."""
@@ -110,20 +110,20 @@ class Pins:
             provenance[name] = origin | {"sha256": {file: self.file(name, file).sha256 for file in files}}
         return provenance
 
-    def _of(self, name: str) -> _Learnt:
+    def _of(self, name: str) -> _Record:
         """The record of a source, unless it is of another revision than the pinned one."""
-        learnt = self._learnt.get(name, _Learnt())
+        record = self._records.get(name, _Record())
         pinned = self.source(name).revision or ""
-        return learnt if (learnt.revision or pinned).startswith(pinned) else _Learnt()
+        return record if (record.revision or pinned).startswith(pinned) else _Record()
 
-    def _keep(self, name: str, learnt: _Learnt, what: str) -> None:
+    def _keep(self, name: str, record: _Record, what: str) -> None:
         # Two stages may download at once: start from what the file says now.
         if self.lock.exists():
-            self._learnt = _read(self.lock, _Learnt)
-        self._learnt[name] = learnt
+            self._records = _read(self.lock, _Record)
+        self._records[name] = record
         print(f"warning: {name}: {what} was not pinned; recorded in {self.lock}, enforced from now on", file=sys.stderr)
         with write_atomically(self.lock) as temporary:
-            tree = {key: value.model_dump(exclude_none=True) for key, value in self._learnt.items()}
+            tree = {key: value.model_dump(exclude_none=True) for key, value in self._records.items()}
             text = "# Recorded at the first download; commit this file.\n" + yaml.safe_dump(tree)
             temporary.write_text(text, "utf-8")
 

@@ -57,7 +57,7 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
     archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
     kept = downloads / KEPT
     wiki = MediaWiki(WIKIDATA, kept / "wikidata")
-    shelf = MediaWiki(COMMONS, kept / "commons")
+    commons = MediaWiki(COMMONS, kept / "commons")
     with write_atomically(out) as temporary:
         temporary.mkdir(parents=True)
         shutil.copyfile(CONCRETE_TYPES, temporary / CONCRETE_TYPES.name)
@@ -66,24 +66,24 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
         articles = read_linked_articles(raw / "articles.jsonl", questions).values()
         linked = {article.wikidata_id for article in articles if article.wikidata_id}
         # A mention is linked to an article with the question's answer alone (construction/linking.py).
-        at_hand = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
-        illustrated = at_hand & {entity.id for entity in read_entities(raw / "wikidata.jsonl") if entity.image()}
+        with_answer = {article.wikidata_id for article in articles if article.wikidata_id and article.answers_to}
+        illustrated = with_answer & {entity.id for entity in read_entities(raw / "wikidata.jsonl") if entity.image()}
         # Also those without an image: why a linked entity is no subject is counted (construction/subjects.py).
-        entities = fetch_entities(wiki, sorted(at_hand))
+        entities = fetch_entities(wiki, sorted(with_answer))
         write_json_lines(temporary / "wikidata.jsonl", entities.values())
         parsed = list(map(parse_entity, entities.values()))
         subjects = _choose_subjects(parsed, illustrated)
         records: list[CommonsFile] = []
         previews = kept / f"pictures_{rendered_width(width)}"
         fetcher = PictureFetcher(previews, counts, "commons_not_fetched")
-        pictures = _fetch_pictures(subjects, shelf, fetcher, files, width, records, counts)
+        pictures = _fetch_pictures(subjects, commons, fetcher, files, width, records, counts)
         counts["commons_images"] = write_images(temporary / "images", pictures)
         write_json_lines(temporary / "commons.jsonl", map(vars, records))
         (temporary / "annotated.jsonl").touch()
         write_json(temporary / "provenance.json", pins.summary(["triviaqa_original"]))
     hub.drop("triviaqa_original", KEPT)
     links = {page_title(link) for question in questions for link in question.links}
-    counts.update(links=len(links), linked=len(linked), with_answer=len(at_hand), illustrated=len(illustrated))
+    counts.update(links=len(links), linked=len(linked), with_answer=len(with_answer), illustrated=len(illustrated))
     counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(records))
     return {name: float(count) for name, count in counts.items()}
 
@@ -150,7 +150,7 @@ def _choose_subjects(entities: list[Entity], illustrated: Collection[str]) -> li
 
 
 def _fetch_pictures(
-    subjects: list[Entity], shelf: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
+    subjects: list[Entity], commons: MediaWiki, fetcher: PictureFetcher, files: int, width: int,
     records: list[CommonsFile], counts: Counter[str],
 ) -> Iterator[tuple[str, bytes]]:  # fmt: skip
     """Stream (name, bytes) of each picture once; `records` gets a record for each category and file."""
@@ -159,7 +159,7 @@ def _fetch_pictures(
     categories = sorted({category.removeprefix("Category:").replace("_", " ") for category in named})
     for category in tqdm(categories, desc="Commons", unit="category", mininterval=5, leave=False):
         new: dict[str, tuple[str, str, str]] = {}
-        for file, address in category_files(shelf, category, files, width, counts):
+        for file, address in category_files(commons, category, files, width, counts):
             records.append(file)
             if file.name not in names:
                 new.setdefault(file.name, (file.name, address, file.sha1))

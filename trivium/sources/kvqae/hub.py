@@ -87,7 +87,7 @@ def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, d
     key = _pieces_key(map(hub.pins.source, names), base)
     raw = hub.folder / PIECES / key
     pieces: dict[str, tuple[str | None, Build]]  # in the order in which they are built
-    if base:  # its images are previews from Commons, which nobody pins
+    if base:  # its images are previews from Commons, which are not pinned
         pieces = {
             "viquae": ("viquae_dataset", partial(_write_viquae, raw)),
             "base": ("viquae_wikipedia", partial(write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)),
@@ -198,8 +198,8 @@ def _write_images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, fl
 def _write_previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]:
     names, kept = sorted(_read_kb_images(raw)), hub.folder / PREVIEWS
     counts: Counter[str] = Counter()
-    shelf = MediaWiki(COMMONS, kept / "answers")
-    fetched = fetch_thumbnails(names, shelf, kept / "pictures", counts)
+    commons = MediaWiki(COMMONS, kept / "answers")
+    fetched = fetch_thumbnails(names, commons, kept / "pictures", counts)
     written = write_images(raw / "images" / "kb", fetched)
     counts.update(kb_images=written, kb_images_missing=len(names) - written)
     return {name: float(count) for name, count in counts.items()}

@@ -94,7 +94,7 @@ def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
     return {"overlap": float(len(listed))}
 
 
-HEADS = 4  # of all published checkpoints; no tensor tells
+HEADS = 4  # of all published checkpoints; no tensor shows it
 _NAMES = (  # in order: pattern, replacement
     (r"^remap\.", "global_projection."),
     (r"^scale_encoder\.", "scale_embeddings."),

@@ -31,7 +31,7 @@ from trivium.vision.decoding import read_rgb
 # Wikimedia asks clients to say who they are (https://foundation.wikimedia.org/wiki/Policy:User-Agent_policy).
 # As CITATION.cff does, it names the software and its authors: the project has no address of its own.
 AGENT = "Trivium/0.1 (research software of the Trivium authors, builds a question answering data set) httpx"
-TOGETHER = 50  # ids or titles that an anonymous client may ask for at once
+BATCH = 50  # ids or titles that an anonymous client may ask for at once
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class MediaWiki:
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
         """Stream Wikibase entities by id, those that exist, in this order; texts in English and for all languages."""
-        for batch in in_groups(identifiers, TOGETHER):
+        for batch in in_groups(identifiers, BATCH):
             parameters = {"action": "wbgetentities", "ids": "|".join(batch), "props": properties}
             answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
             # One that was merged into another comes under the other's id, which may be asked for too.
@@ -260,7 +260,7 @@ class PictureFetcher:
 
 
 def fetch_thumbnails(
-    names: Sequence[str], shelf: MediaWiki, folder: Path, counts: Counter[str]
+    names: Sequence[str], commons: MediaWiki, folder: Path, counts: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
     """Stream (name, encoded preview) of the images that can be had; previews are kept in a folder.
 
@@ -272,7 +272,7 @@ def fetch_thumbnails(
     with tqdm(total=len(names), desc="Commons", unit="image", mininterval=5, leave=False) as bar:
         for batch in _split_to_queries(names):
             keys = [hashlib.sha1(name.encode(), usedforsecurity=False).hexdigest() for name in batch]
-            addresses = zip(batch, _find_addresses(batch, shelf), keys, strict=True)
+            addresses = zip(batch, _find_addresses(batch, commons), keys, strict=True)
             pictures = [(name, address, f"{key[:2]}/{key}") for name, address, key in addresses if address]
             counts["kb_images_not_on_commons"] += len(batch) - len(pictures)
             yield from fetcher.fetch(pictures)
@@ -285,7 +285,7 @@ def _split_to_queries(names: Sequence[str]) -> Iterator[list[str]]:
     length = 0
     for name in names:
         size = len(quote(_title_of(name))) + 3
-        if batch and (len(batch) == TOGETHER or length + size > LONGEST_QUERY):
+        if batch and (len(batch) == BATCH or length + size > LONGEST_QUERY):
             yield batch
             batch, length = [], 0
         batch.append(name)
@@ -299,13 +299,13 @@ def _title_of(name: str) -> str:
     return f"File:{commons_file_name(unquote(name))}"
 
 
-def _find_addresses(names: Sequence[str], shelf: MediaWiki) -> list[str | None]:
+def _find_addresses(names: Sequence[str], commons: MediaWiki) -> list[str | None]:
     """The preview's address of each, or None; a file that was moved since is found by its old name."""
     query = {
         "action": "query", "titles": "|".join(dict.fromkeys(map(_title_of, names))), "redirects": "1",
         "prop": "imageinfo", "iiprop": "url", "iiurlwidth": str(WIDTH),
     }  # fmt: skip
-    answer: Mapping[str, Any] = shelf.ask(query).get("query", {})
+    answer: Mapping[str, Any] = commons.ask(query).get("query", {})
     moved = {move["from"]: move["to"] for kind in ("normalized", "redirects") for move in answer.get(kind, ())}
     images = {page["title"]: page["imageinfo"][0] for page in answer.get("pages", ()) if page.get("imageinfo")}
 
