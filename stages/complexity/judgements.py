@@ -1,4 +1,4 @@
-"""Second of stage `complexity-score`. Human judgements: Label Studio's tasks out, verdicts in, Fleiss' κ, % correct."""
+"""Second module of stage `complexity-score`. Human judgements: Label Studio's tasks out, verdicts in, κ, % correct."""
 
 from collections import defaultdict
 from pathlib import Path

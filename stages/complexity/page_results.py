@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import ClassVar
 
-import yaml
 from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
@@ -60,7 +59,7 @@ def main(
     The metrics say how many factors count for a majority of the models.
     """
     complexity = used_values(used, "complexity")
-    printed, sample = yaml.safe_load(published.read_text(encoding="utf-8")), parameters.world == "sample"
+    printed, sample = read_parameters(published), parameters.world == "sample"
     of = Material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)

@@ -1,4 +1,4 @@
-"""Second of stage `complexity-validate`. The evaluation set cut by complexity, easiest to hardest."""
+"""Second module of stage `complexity-validate`. The evaluation set cut by complexity, easiest to hardest."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""First of stage `complexity-factors`. Dependency syntax of the evaluation texts: gold, stanza or spaCy."""
+"""First module of stage `complexity-factors`. Dependency syntax of the evaluation texts: gold, stanza or spaCy."""
 
 import sys
 from pathlib import Path

@@ -27,12 +27,6 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
-def _version(weights: Path) -> str:
-    """A folder's name: what was painted with other weights is not gone on with. The harness sees inputs only."""
-    status = weights.stat()
-    return f"{weights.stem}-{status.st_size}-{status.st_mtime_ns}"
-
-
 def main(
     parameters: InpaintParameters,
     context: Context,
@@ -52,7 +46,9 @@ def main(
     chosen = subsets(removals)
     counts = {subset: len(part) for subset, part in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None
-    work = context.work / _version(weights) if weights else context.work
+    work = context.work
+    if weights:  # what was painted with other weights is not gone on with; the harness sees the folder alone
+        work /= f"{weights.stem}-{weights.stat().st_size}-{weights.stat().st_mtime_ns}"
     paint = partial(
         paint_shard,
         images=raw / "images",

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-import yaml
 from pyarrow import csv
 from pydantic import Field
 
@@ -71,7 +70,7 @@ def main(
     """
     export_sets(used, data, out_sets)
     decorrelation: dict[str, Any] = used_values(used, "decorrelation")
-    printed, papers = yaml.safe_load(published.read_text(encoding="utf-8")), read_parameters(paper)
+    printed, papers = read_parameters(published), read_parameters(paper)
     evaluated, compared = (read_json(measured / f"{name}.json") for name in ("evaluate", "comparisons"))
     results = Results(parse_cells(decorrelation["cells"], used), evaluated, compared)
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}

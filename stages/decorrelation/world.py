@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field, field_validator
 
-from sample.scenes.scene_world import ScenesParameters
+from sample.scenes.scene_world import ScenesParameters, write_sample
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
 from trivium.core.parameters import own_folder
@@ -69,7 +69,8 @@ def main(
         from trivium.sources.decorrelation.corpora import drop_coco, fetch_coco, take_coco, take_flickr30k
     with write_atomically(out) as folder:
         if source == "sample":
-            counts = _sample(dataset, parameters, folder)
+            made = write_sample(dataset, parameters, folder)
+            counts = {f"sample_{name}": float(value) for name, value in made.items()}
         elif source == "hub":
             counts = fetch_coco(folder, context.work, context.downloads, pictured=pictured)
         elif dataset == "coco":
@@ -87,12 +88,6 @@ def main(
     if source == "hub":
         drop_coco(context.downloads)
     return counts | partner_metrics(corpus, together)
-
-
-def _sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[str, float]:
-    from sample.scenes.scene_world import write_sample
-
-    return {f"sample_{name}": float(value) for name, value in write_sample(dataset, parameters, out).items()}
 
 
 def _check(dataset: str, source: str, local: str) -> None:

@@ -30,21 +30,18 @@ def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Pat
 
 
 def write_fused(
-    parameters: FuseAndTuneParameters,
-    weights: Mapping[str, Mapping[str, float]],
-    *,
-    text_runs: Path,
-    image_runs: Path,
-    brought: Path,
-    out: Path,
+    parameters: FuseAndTuneParameters, weights: Mapping[str, Mapping[str, float]], roots: Sequence[Path], out: Path
 ) -> dict[str, float]:
-    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made."""
+    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
+
+    The folders `roots` hold a folder for each system; the last one those of brought runs.
+    """
     metrics: dict[str, float] = {}
     depth, rrf_k = parameters.depth, parameters.rrf_k
     with write_atomically(out) as target:
         for split in SPLITS:
-            rows = parameters.rows_of(split, brought)
-            passages, articles = read_runs(rows, split, (text_runs, image_runs, brought))
+            rows = parameters.rows_of(split, roots[-1])
+            passages, articles = read_runs(rows, split, roots)
             own = {row: weights[row] for row in rows}
             for row, run in fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
                 write_run(target / row / f"{split}.trec", run)
@@ -77,14 +74,13 @@ def main(
     The folders of runs hold a folder for each system; `out` gets one for each row. A brought run's row without
     validation questions cannot be tuned.
     """
-    rows = parameters.rows_of("validation", brought)
-    passages, articles = read_runs(rows, "validation", (text_runs, image_runs, brought))
+    rows, roots = parameters.rows_of("validation", brought), (text_runs, image_runs, brought)
+    passages, articles = read_runs(rows, "validation", roots)
     report, tried = tune(parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels))
     weights: Mapping[str, Any] = {row: values["weights"] for row, values in report.items()}
     if not isinstance(parameters.weights, str):
         weights = parameters.weights
-    roots = {"text_runs": text_runs, "image_runs": image_runs, "brought": brought}
-    metrics = write_fused(parameters, weights, **roots, out=out)
+    metrics = write_fused(parameters, weights, roots, out)
     systems = dict.fromkeys(system for values in report.values() for system in values["weights"])
     tries = ({"row": row, **alphas, "mrr": mrr} for row, listed in tried.items() for alphas, mrr in listed)
     write_csv(out_weightings, ["row", *systems, "mrr"], tries)

@@ -1,8 +1,7 @@
 """Stage `kvqae-knowledge_base`. Articles as a table, those with an image first."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import pyarrow as pa
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import write_json, write_table
+from trivium.core.tables import in_groups, write_json, write_table
 from trivium.formats.wikidata import WikidataFile
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, join_articles
 from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_passages
@@ -32,15 +31,6 @@ SCHEMA = pa.schema(
         ("text", pa.list_(pa.string())),
     ]
 )
-
-
-_ROWS_A_BATCH = 1024
-
-
-def _record_batches(rows: Iterable[dict[str, Any]]) -> Iterator[pa.RecordBatch]:
-    rows = iter(rows)
-    while batch := list(islice(rows, _ROWS_A_BATCH)):
-        yield pa.RecordBatch.from_pylist(batch, schema=SCHEMA)
 
 
 class ArticlesAndPassagesParameters(KnowledgeBaseParameters, PassagesParameters):
@@ -75,7 +65,7 @@ def main(
             if not used:
                 raise BadInput("no article has both text and an image at hand", file=articles)
 
-    write_table(out, _record_batches(rows()), SCHEMA)
+    write_table(out, (pa.RecordBatch.from_pylist(group, SCHEMA) for group in in_groups(rows(), 1024)), SCHEMA)
     cut = write_passages(parameters, context.engine, articles=out, out=out_passages, work=context.work)
     write_json(out_passages_counts, cut)
     return {

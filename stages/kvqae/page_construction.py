@@ -4,10 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar
 
-import yaml
 from pydantic import Field
 
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, read_parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
@@ -38,7 +37,7 @@ def main(
     out: Path = Path("metrics/report/parts/kvqae/construction.json"),
 ) -> None:
     """Make Table 1 and the steps of their metrics, files named as the stages."""
-    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    printed = read_parameters(published)
     simulated = parameters.annotations == "sample" and parameters.world != "sample"
     steps = {path.stem: read_json(path) for path in construction}
     write_part(out, parameters.world, construction_sections(steps, printed, simulated=simulated))

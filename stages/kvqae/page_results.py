@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
 from pyarrow import csv
 from pydantic import Field
 
@@ -49,7 +48,7 @@ def main(
 ) -> dict[str, float]:
     """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
     kvqae: dict[str, Any] = used_values(used, "kvqae")
-    printed = yaml.safe_load(published.read_text(encoding="utf-8"))
+    printed = read_parameters(published)
     level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]
     reranked = read_json(data / "evaluation" / "reranking.json")
     choice = read_json(data / "tuning" / "reranking.json")

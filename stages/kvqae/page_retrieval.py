@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any, ClassVar
 
-import yaml
 from pydantic import Field
 
+from trivium.core.parameters import read_parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
@@ -39,7 +39,7 @@ def main(
     out: Path = Path("metrics/report/parts/kvqae/retrieval.json"),
 ) -> None:
     """Make the tables of stage `evaluate` and what they show."""
-    blocks, printed = read_json(evaluation), yaml.safe_load(published.read_text(encoding="utf-8"))
+    blocks, printed = read_json(evaluation), read_parameters(published)
     statistics = parameters.statistics | parameters.evaluate
     labels = labels_of(list(parameters.image_encoders), parameters.weights)
     sections = {"claim": first_claim_html(blocks, statistics["significance"])}

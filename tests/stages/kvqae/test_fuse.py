@@ -27,8 +27,8 @@ def parameters(depth=6, **rows):
     )
 
 
-def write_fused(own, **paths):
-    return fuse.write_fused(own, own.weights, **paths)
+def write_fused(own, *, out, text_runs, image_runs, brought):
+    return fuse.write_fused(own, own.weights, (text_runs, image_runs, brought), out)
 
 
 def given(folders):

@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json, write_json
+from trivium.core.tables import in_groups, read_json, write_json
 from trivium.measures.runs import PADDING, Run
 
 Analyzer = Literal["standard", "english"]
@@ -71,13 +70,12 @@ def build_index(
     """
     autoclass = _java(heap_gib)
     options = {"standard": ["-stemmer", "none", "-keepStopwords"], "english": []}[analyzer]
-    documents = iter(documents)
     count = 0
     with write_atomically(folder) as target:
         arguments = ["-index", str(target / "lucene"), "-threads", str(threads), *options]
         arguments += ["-input", "", "-collection", "JsonCollection"]  # required, and unused by the indexer of strings
         indexer = autoclass("io.anserini.index.SimpleIndexer")(arguments)
-        while batch := list(islice(documents, _DOCUMENTS_A_BATCH)):
+        for batch in in_groups(documents, _DOCUMENTS_A_BATCH):
             # Lucene breaks ties by the id as text: zeros in front make that the order of the numbers.
             texts = [json.dumps({"id": f"{number:010d}", "contents": text}) for number, text in batch]
             if empty := [number for number, text in batch if not text.strip()]:

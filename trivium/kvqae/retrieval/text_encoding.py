@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -14,6 +13,7 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
+from trivium.core.tables import in_groups
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
 from trivium.kvqae.retrieval.text_encoders import SECTION
@@ -49,8 +49,7 @@ def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[l
     size = knowledge_base_size(passages)
     batches = stream_passages(passages, articles, batch_size=shard_size, limit=size)
     shards = (Shard(*batch) for batch in batches)
-    while part := list(islice(shards, SHARDS)):
-        yield part
+    return in_groups(shards, SHARDS)
 
 
 def encode_part(
