@@ -1,7 +1,7 @@
 import pytest
 import yaml
 
-from trivium.sources.pins import PINS, Pins
+from trivium.sources.pins import PINS, FilePin, Pins
 
 FULL, OTHER, DIGEST = "ab" * 20, "cd" * 20, "0f" * 32
 SOURCE = {"description": "d", "licence": "l", "bytes": 1, "hub": "who/what", "kind": "dataset", "files": {"a.txt": {}}}
@@ -28,7 +28,7 @@ def test_committed_pins_are_valid_and_complete():
 
 def test_recorded_digest_is_kept_for_the_next_run_and_said(pins, tmp_path, capsys):
     first = pins(revision=FULL)
-    first.record_file("source", "a.txt", DIGEST, 7)
+    first.record_file("source", "a.txt", FilePin(sha256=DIGEST, size=7))
     assert "warning: source: a.txt" in capsys.readouterr().err
     again = Pins(tmp_path / "pins.yaml")
     assert (again.file("source", "a.txt").sha256, again.file("source", "a.txt").size) == (DIGEST, 7)
@@ -38,13 +38,13 @@ def test_recorded_digest_is_kept_for_the_next_run_and_said(pins, tmp_path, capsy
 
 def test_pinned_digest_is_never_recorded_over(pins, tmp_path):
     mine = pins(revision=FULL, files={"a.txt": {"sha256": DIGEST}})
-    mine.record_file("source", "a.txt", "1" * 64, 7)
+    mine.record_file("source", "a.txt", FilePin(sha256="1" * 64, size=7))
     assert mine.file("source", "a.txt").sha256 == DIGEST
     assert not (tmp_path / "pins.lock.yaml").exists()
 
 
 def test_another_revision_starts_from_nothing(pins):
-    pins(revision=FULL).record_file("source", "a.txt", DIGEST, 7)
+    pins(revision=FULL).record_file("source", "a.txt", FilePin(sha256=DIGEST, size=7))
     assert pins(revision=OTHER).file("source", "a.txt").sha256 is None
     assert pins(revision=FULL).file("source", "a.txt").sha256 == DIGEST
 
@@ -61,7 +61,7 @@ def test_abbreviated_revision_is_completed_by_the_record(pins):
 def test_two_writers_keep_both_records(tmp_path):
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump({"one": SOURCE, "two": SOURCE}))
     first, second = Pins(tmp_path / "pins.yaml"), Pins(tmp_path / "pins.yaml")
-    first.record_file("one", "a.txt", DIGEST, 1)
-    second.record_file("two", "a.txt", DIGEST, 1)
+    first.record_file("one", "a.txt", FilePin(sha256=DIGEST, size=1))
+    second.record_file("two", "a.txt", FilePin(sha256=DIGEST, size=1))
     assert Pins(tmp_path / "pins.yaml").file("one", "a.txt").sha256 == DIGEST
     assert Pins(tmp_path / "pins.yaml").file("two", "a.txt").sha256 == DIGEST

@@ -16,6 +16,7 @@ from huggingface_hub.file_download import http_get
 
 from trivium.core.errors import BadInput, redact
 from trivium.sources.brought import require_space, sha256_of
+from trivium.sources.pins import FilePin
 
 # Which HTTP library huggingface_hub stands on changes with its versions; its errors have one root.
 HTTP_ERROR = next(
@@ -48,15 +49,6 @@ class Request:
     agent: str = ""
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """A file that is on disk now."""
-
-    path: Path
-    sha256: str
-    size: int
-
-
 def endpoint() -> str:
     """The hub's address: `HF_ENDPOINT`, or the public one."""
     return os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
@@ -71,8 +63,10 @@ def authorization(url: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def download(request: Request, target: Path) -> Fetched:
-    """Fetch a file, or go on where an earlier call stopped; a target that is already there is only checked.
+def download(request: Request, target: Path) -> FilePin:
+    """Fetch a file, or go on where an earlier call stopped, and return its digest and size.
+
+    A target that is already there is only checked.
 
     Raises:
         BadInput: not found; access refused (says where to ask and where to put the file); wrong digest or size (what
@@ -95,7 +89,7 @@ def download(request: Request, target: Path) -> Fetched:
                 f"{request.name}: wrong {what}; the file was removed", file=path, got=got, expected=str(expected)
             )
     path.replace(target)
-    return Fetched(target, digest, size)
+    return FilePin(sha256=digest, size=size)
 
 
 def _receive(request: Request, part: Path, target: Path) -> None:

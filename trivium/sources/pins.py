@@ -95,11 +95,11 @@ class Pins:
         if self.revision(name) != revision:
             self._keep(name, _Record(revision=revision), f"revision {revision}")
 
-    def record_file(self, name: str, file: str, sha256: str, size: int) -> None:
+    def record_file(self, name: str, file: str, pin: FilePin) -> None:
         """Keep the digest of a file that has none yet."""
         if self.file(name, file).sha256 is None:
-            files = {**self._of(name).files, file: FilePin(sha256=sha256, size=size)}
-            self._keep(name, _Record(revision=self.revision(name), files=files), f"{file} sha256 {sha256}")
+            files = {**self._of(name).files, file: pin}
+            self._keep(name, _Record(revision=self.revision(name), files=files), f"{file} sha256 {pin.sha256}")
 
     def summary(self, names: Iterable[str]) -> dict[str, Any]:
         """The provenance of data: place, revision, licence and digests of each source."""

@@ -62,9 +62,8 @@ class Hub:
                 size=listed.size if pin.size is None else pin.size,
                 page=source.page or (source.hub and f"{endpoint()}/{self._place(name)}"),
             )
-            got = download(request, self._folder_of(name) / file)
-            self.pins.record_file(name, file, got.sha256, got.size)
-            paths[file] = got.path
+            paths[file] = self._folder_of(name) / file
+            self.pins.record_file(name, file, download(request, paths[file]))
         return paths
 
     def bytes_there(self, name: str) -> int:

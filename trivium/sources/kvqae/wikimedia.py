@@ -244,7 +244,7 @@ class PictureFetcher:
         target = self._folder / f"{stem}{PurePosixPath(unquote(urlsplit(address).path)).suffix.lower()}"
         started, was_kept = time.monotonic(), target.exists()
         try:
-            got = download(Request(address, name, agent=AGENT), target)
+            download(Request(address, name, agent=AGENT), target)
         except BadInput as problem:
             width = _WIDTH.search(address)
             odd = width and int(width[1]) not in WIDTHS and "answered 400" in str(problem)
@@ -255,8 +255,9 @@ class PictureFetcher:
                 ) from None  # fmt: skip
             return problem
         if not was_kept:
-            time.sleep(max(0.0, got.size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)))
-        return got.path
+            pause = target.stat().st_size * CONNECTIONS / BYTES_A_SECOND - (time.monotonic() - started)
+            time.sleep(max(0.0, pause))
+        return target
 
 
 def fetch_thumbnails(
