@@ -2,10 +2,10 @@
 
 import pytest
 
-from stages.decorrelation.page_entities import ROWS, entities_html
+from trivium.page.html import render
 
 
-def told(difference=0.1, p=0.01, encoders=tuple(ROWS)):
+def told(difference=0.1, p=0.01, encoders=("kvqae", "zero_shot", "finetune", "ours")):
     cell = {"value": 0.25, "interval": [0.2, 0.3]}
     measures = ("mrr", "precision@1", "hits@20")
     measured = {
@@ -21,7 +21,7 @@ def told(difference=0.1, p=0.01, encoders=tuple(ROWS)):
             for other in encoders[:place]
         ],
     }
-    return entities_html(measured, level=0.05, confidence=0.95)
+    return render("decorrelation_entities.html", measured=measured, level=0.05, confidence=0.95)
 
 
 @pytest.mark.parametrize(
