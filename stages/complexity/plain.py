@@ -7,7 +7,7 @@ from pydantic import Field
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.corpora import lexical_units, predicted_units
-from trivium.complexity.factors.predicted import frame_of_answer, predicted_factors
+from trivium.complexity.factors.free_factors import frame_of_answer, predicted_factors
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.stage import Context, run_stage

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.bridges.visual_difficulty import kvqae_factors, read_scores
-from trivium.complexity.effects.effect_rows import COLUMNS, effect_metrics, effect_rows, shares
+from trivium.complexity.effects.analysis import COLUMNS, effect_metrics, effect_rows, shares
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_csv

@@ -1,4 +1,4 @@
-"""Token ids of texts of different lengths, one after the other: on disk, and without padding on their way to a GPU.
+"""Token ids of texts of different lengths: padded, or one after the other, on disk and on their way to a GPU.
 
 A training's ids are made once, before its first step, and read memory-mapped in every step. They are made anew when a
 killed training goes on: that takes minutes at the papers' size, and what is read is never of other texts.
@@ -10,14 +10,21 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
 from trivium.core.atomic import write_atomically
 from trivium.core.matrices import read_matrix
 
 Ids = Sequence[int] | NDArray[np.int32]
+
+
+def pad(rows: Sequence[ArrayLike], filler: int = 0, *, left: bool = False) -> Tensor:
+    """(rows, longest) int64, filled up on the right or on the left."""
+    tensors = [torch.from_numpy(np.asarray(row, dtype=np.int64)) for row in rows]
+    return pad_sequence(tensors, batch_first=True, padding_value=filler, padding_side="left" if left else "right")
 
 
 class Ragged(NamedTuple):

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.comparison import COMPARISON_COLUMNS, Comparison
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS, UNKNOWN
-from trivium.complexity.difficulty.judges import RIGHT
 from trivium.complexity.difficulty.partitions import PARTITIONS
 from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty, right_answers
 from trivium.complexity.difficulty.scores import BASELINES
-from trivium.complexity.effects.effect_rows import Row
+from trivium.complexity.effects.analysis import Row
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
+from trivium.complexity.judging import RIGHT
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_csv, write_json, write_json_lines

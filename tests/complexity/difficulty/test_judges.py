@@ -6,8 +6,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from tests.complexity.difficulty.asked import answers, english_set
 from trivium.complexity.difficulty.analysis import difficulty
-from trivium.complexity.difficulty.judges import HumanVerdicts, kappa, read_verdicts
 from trivium.complexity.difficulty.material import DifficultySettings
+from trivium.complexity.judging import HumanVerdicts, kappa, read_verdicts
 from trivium.core.errors import BadInput
 
 SET = english_set(20)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from trivium.complexity.effects.effect_rows import COLUMNS, effect_rows
+from trivium.complexity.effects.analysis import COLUMNS, effect_rows
 from trivium.measures.significance import holm
 
 KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}

@@ -10,8 +10,7 @@ import torch
 
 from tests.complexity.tiny_readers import questions, settings, write_camembert
 from trivium.complexity.readers.interface import Answer, Reading
-from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans
-from trivium.complexity.readers.windows import question_limit, windows_of
+from trivium.complexity.readers.kinds.extractive import ExtractiveReader, best_spans, question_limit, windows_of
 from trivium.formats.squad import SquadQuestion
 
 

@@ -20,7 +20,7 @@ from tests.complexity.tiny_readers import questions, settings, write_camembert
 from tests.formats.test_framenet_xml import FIRST, layers, unit_file
 from tests.sources.pinned import serve_pinned
 from tests.sources.small_hub import parquet
-from trivium.complexity.factors.predicted import frame_of_answer, predicted_factors
+from trivium.complexity.factors.free_factors import frame_of_answer, predicted_factors
 from trivium.complexity.frames.annotation import annotate, distinct_contexts
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import save_parser

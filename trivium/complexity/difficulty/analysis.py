@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 
 from trivium.complexity.difficulty.effects import difficulty_rows
-from trivium.complexity.difficulty.judges import kappa, read_verdicts
 from trivium.complexity.difficulty.material import (
     DifficultySettings,
     Say,
@@ -18,9 +17,10 @@ from trivium.complexity.difficulty.material import (
 from trivium.complexity.difficulty.result import LEAST_MODELS, Difficulty, right_answers
 from trivium.complexity.difficulty.scores import score_baselines, score_models
 from trivium.complexity.effects.analysed_tables import encode_answers
-from trivium.complexity.effects.effect_rows import Row
+from trivium.complexity.effects.analysis import Row
 from trivium.complexity.factors.free_factors import LABELS, free_factors, read_text
 from trivium.complexity.factors.own_factors import FactorSource, add_factors
+from trivium.complexity.judging import kappa, read_verdicts
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names
 from trivium.formats.conllu import Sentence

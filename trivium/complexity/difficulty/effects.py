@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.difficulty.scores import BASELINES
-from trivium.complexity.effects.effect_rows import COLUMNS, Row, effect_rows
+from trivium.complexity.effects.analysis import COLUMNS, Row, effect_rows
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.measures.bootstrap import cluster_bootstrap
 from trivium.measures.effects import clustered_difference, mean_differences, same_loss

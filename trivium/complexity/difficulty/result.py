@@ -6,10 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.complexity.difficulty.judges import RIGHT, HumanVerdicts, Kappa
 from trivium.complexity.difficulty.material import Answers, DifficultySettings
-from trivium.complexity.effects.effect_rows import Row, effect_metrics, shares
+from trivium.complexity.effects.analysis import Row, effect_metrics, shares
 from trivium.complexity.factors.free_factors import FreeFactors
+from trivium.complexity.judging import RIGHT, HumanVerdicts, Kappa
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import FRENCH

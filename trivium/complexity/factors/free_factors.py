@@ -12,10 +12,13 @@ What stands in for the paper's factors, and what cannot:
 | nominal_governor | the answer's head depends on a noun (syntax) | f2, nominal trigger |
 | governor_absent | the lemma that it depends on is not in the question (syntax) | f3 |
 
-f0, f5 and f6 need frames (for f0 and f6 they may be predicted: `predicted.py`), f1 coreference chains. Numeric
-properties are cut where they split the set most evenly.
+f0, f5 and f6 need frames, f1 coreference chains. For f0 and f6 frames may be predicted by a parser: a question's frame
+is the one whose element covers the answer best, as in the paper the answer is an element of the frame that the
+question was made from. A parser's mistakes pull the effects of both factors towards 0. Numeric properties are cut where
+they split the set most evenly.
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,12 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.complexity.effects.analysed_tables import encode_answers
+from trivium.complexity.factors.corpora import LexicalUnits
+from trivium.complexity.factors.members.f0 import rare_cut
 from trivium.complexity.factors.members.f4 import distance, head_token
 from trivium.formats.conllu import Sentence
-from trivium.formats.framed_texts import Span
+from trivium.formats.framed_texts import FrameInstance, Span
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language, Word, overlap
 from trivium.measures.effects import NEITHER, even_cut
+from trivium.measures.frames import entropy_bits
 
 LABELS = {
     "low_overlap": "few of the question’s content words in the answer’s sentence",
@@ -216,3 +222,48 @@ def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[boo
     factors.labels[name] += f" (above {cut:.3g})"
     factors.codes[name] = np.where(np.isfinite(numbers), numbers > cut, NEITHER).astype(np.int8)
     return True
+
+
+Says = dict[str, bool | None]  # by the question's id; None: in neither set
+
+
+def frame_of_answer(answer: Span | None, frames: Sequence[FrameInstance]) -> str | None:
+    """The frame with the element that shares most with the answer (of all their characters); None where none does."""
+    shares = [(_shared(answer, element.span), frame.frame) for frame in frames for element in frame.elements if answer]
+    best, name = max(shares, key=lambda share: share[0], default=(0.0, None))
+    return name if best > 0 else None
+
+
+def _shared(one: Span, other: Span) -> float:
+    common = max(0, min(one.end, other.end) - max(one.start, other.start))
+    return common / (one.end - one.start + other.end - other.start - common)
+
+
+def predicted_factors(
+    questions: Sequence[AskedQuestion],
+    frames: Mapping[str, Sequence[FrameInstance]],
+    adaptation: LexicalUnits,
+    training: LexicalUnits,
+) -> dict[str, Says]:
+    """The values of f0 (`rare_frame`) and f6 (`varied_triggers`); a factor that cannot be cut is left out.
+
+    Args:
+        frames: predicted, by context.
+        adaptation: lexical units by frame, predicted in the adaptation corpus (f0).
+        training: lexical units by frame in annotated texts (f6).
+    """
+    named = {row.id: frame_of_answer(row.place, frames[row.context]) for row in questions}
+    counts = {key: sum(adaptation.get(name, Counter()).values()) for key, name in named.items() if name is not None}
+    bits = {
+        key: entropy_bits(list(training[name].values()))
+        for key, name in named.items()
+        if name is not None and name in training
+    }
+    says: dict[str, Says] = {}
+    cut = rare_cut(list(counts.values()), adaptation, "evaluation")
+    if cut is not None:
+        says["rare_frame"] = {key: counts[key] <= cut if key in counts else None for key in named}
+    if len(set(bits.values())) > 1:
+        mean = float(np.mean(list(bits.values())))
+        says["varied_triggers"] = {key: bits[key] > mean if key in bits else None for key in named}
+    return says

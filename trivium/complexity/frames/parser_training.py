@@ -20,7 +20,6 @@ from trivium.complexity.frames.parser_folder import AnyParser, save_parser, star
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.tagger import FrameParser, Reading, collate
 from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, words_under
-from trivium.complexity.padding import pad
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -29,6 +28,7 @@ from trivium.formats.framed_texts import AnnotatedText
 from trivium.measures.bio import KindSpan, bio_tags
 from trivium.nets import training
 from trivium.nets.frame_parser import tagging_loss
+from trivium.nets.tokens import pad
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,6 @@ from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForCausalLM
 
-from trivium.complexity.padding import pad
 from trivium.complexity.readers.generation import (
     IGNORED,
     GenerativeReader,
@@ -30,6 +29,7 @@ from trivium.complexity.readers.interface import SETTINGS, GenerativeSettings, R
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.device import autocast, inference_dtype, pick_device
+from trivium.nets.tokens import pad
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")  # of a Llama's block
 ADAPTER = "adapter_model.safetensors"

@@ -13,7 +13,6 @@ from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForSeq2SeqLM
 
-from trivium.complexity.padding import pad
 from trivium.complexity.readers.generation import (
     IGNORED,
     GenerativeReader,
@@ -25,6 +24,7 @@ from trivium.complexity.readers.generation import (
 )
 from trivium.complexity.readers.interface import GenerativeSettings, ReaderSettings, Template
 from trivium.nets.device import autocast
+from trivium.nets.tokens import pad
 
 
 class Seq2SeqSettings(GenerativeSettings):
