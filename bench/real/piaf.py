@@ -24,7 +24,7 @@ from tests.complexity.tiny_readers import settings
 from trivium.complexity.readers.finetuning import train
 from trivium.complexity.readers.interface import Reading
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
-from trivium.complexity.scoring.systems import best_overlap_sentence, random_span
+from trivium.complexity.systems import best_overlap_sentence, random_span
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.complexity.scoring import systems
-from trivium.complexity.scoring.table1 import FRAME_COLUMNS, ScoreParameters, rows_of, score, scores_table
+from trivium.complexity import systems
+from trivium.complexity.table1 import FRAME_COLUMNS, ScoreParameters, rows_of, score, scores_table
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_table
 from trivium.formats.frame_corpora import read_examples

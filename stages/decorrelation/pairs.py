@@ -6,7 +6,7 @@ from pathlib import Path
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
 from trivium.decorrelation.captions.pairs import Captions, PairsParameters, captioner_of, make_pairs
-from trivium.decorrelation.regions.removals import PAIRS, read_removals
+from trivium.decorrelation.removals import PAIRS, read_removals
 
 
 def main(

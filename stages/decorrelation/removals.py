@@ -13,8 +13,8 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
-from trivium.decorrelation.regions.regions import Limits
-from trivium.decorrelation.regions.removals import (
+from trivium.decorrelation.regions import Limits
+from trivium.decorrelation.removals import (
     EMPTY_REASONS,
     PAIRS,
     REJECTED,

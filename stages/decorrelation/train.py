@@ -10,7 +10,7 @@ from trivium.core.tables import read_json
 from trivium.core.tasks import run_task
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.models.kind import KINDS
-from trivium.decorrelation.training.job import PARAMS, TrainJob, TrainParameters, train_job
+from trivium.decorrelation.training_job import PARAMS, TrainJob, TrainParameters, train_job
 from trivium.nets.cards import write_card
 
 # Of these families a cell loads its own members alone.

@@ -18,7 +18,7 @@ from trivium.commands import cli
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.effects import DIFFICULTY_COLUMNS
 from trivium.complexity.difficulty.material import DifficultySettings
-from trivium.complexity.scoring.systems import best_overlap_sentence
+from trivium.complexity.systems import best_overlap_sentence
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.squad import as_squad, write_squad
 from trivium.page.difficulty import FILES, write_difficulty

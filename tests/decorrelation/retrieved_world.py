@@ -17,7 +17,7 @@ from trivium.decorrelation.captions.phrases import SCHEMA as PHRASES_SCHEMA
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
 from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.matrix import parse_cell
-from trivium.decorrelation.regions.removals import write_removals
+from trivium.decorrelation.removals import write_removals
 from trivium.formats import masks
 from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.pictures import Caption, Corpus, Object, Picture, Removal, removal_id

@@ -14,7 +14,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.models.interface import Preparation
 from trivium.decorrelation.models.kind import ModelSettings
-from trivium.decorrelation.regions.removals import write_removals
+from trivium.decorrelation.removals import write_removals
 from trivium.formats.picture_corpora import read_corpus
 from trivium.formats.pictures import Removal, removal_id
 

@@ -11,8 +11,8 @@ import yaml
 
 from stages.complexity import factors, judgements, partition, score, validate
 from trivium.complexity import judging as judgements_library
+from trivium.complexity import table1
 from trivium.complexity.factors.registry import AnyFactors
-from trivium.complexity.scoring import table1
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import write_json, write_table

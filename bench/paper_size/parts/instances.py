@@ -8,8 +8,8 @@ import numpy as np
 
 from stages.decorrelation.removals import PICTURES
 from trivium.core.engine import LocalEngine
-from trivium.decorrelation.regions.regions import Limits
-from trivium.decorrelation.regions.removals import Drawing, search_shard, shards, write_removals
+from trivium.decorrelation.regions import Limits
+from trivium.decorrelation.removals import Drawing, search_shard, shards, write_removals
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
 

@@ -5,7 +5,7 @@ import numpy as np
 from tests.complexity.difficulty.asked import english_set, question
 from trivium.complexity.difficulty.scores import best_overlap_answers, random_spans
 from trivium.complexity.factors.free_factors import read_text
-from trivium.complexity.scoring.systems import best_overlap_sentence
+from trivium.complexity.systems import best_overlap_sentence
 from trivium.language.reading.languages import LANGUAGES
 
 

@@ -9,8 +9,8 @@ from scipy.stats import kruskal
 
 from stages.complexity.score import main
 from tests.complexity.scored_world import answer, write_world
-from trivium.complexity.scoring.systems import NO_SEED, System
-from trivium.complexity.scoring.table1 import ScoreParameters, score_shuffled, spread_by_chance
+from trivium.complexity.systems import NO_SEED, System
+from trivium.complexity.table1 import ScoreParameters, score_shuffled, spread_by_chance
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import read_table

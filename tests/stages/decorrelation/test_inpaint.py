@@ -20,7 +20,7 @@ from trivium.core.tables import read_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.painting.inpainter import Inpainter, find_uv
 from trivium.decorrelation.painting.inpainting import InpaintParameters
-from trivium.decorrelation.regions.removals import write_removals
+from trivium.decorrelation.removals import write_removals
 from trivium.formats import masks
 from trivium.formats.pictures import Removal, removal_id
 

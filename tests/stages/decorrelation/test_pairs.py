@@ -22,7 +22,7 @@ from trivium.core.tables import read_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import PairsParameters
 from trivium.decorrelation.models.blip import BEGIN_CAPTION
-from trivium.decorrelation.regions.removals import PAIRS, write_removals
+from trivium.decorrelation.removals import PAIRS, write_removals
 from trivium.formats.pictures import Removal, removal_id
 
 PARAMETERS = PairsParameters(captions_an_image=1, beams=1, max_tokens=6, batch=2, seed=0)

@@ -19,7 +19,7 @@ from rapidfuzz.distance import LCSseq
 
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import ReadText
-from trivium.complexity.scoring.systems import random_span
+from trivium.complexity.systems import random_span
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.reading.language import Language
 from trivium.language.reading.spaced import FRENCH

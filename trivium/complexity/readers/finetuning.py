@@ -24,7 +24,7 @@ from trivium.complexity.readers.interface import (
     Reading,
     load_reader,
 )
-from trivium.complexity.scoring.systems import best_overlap_sentence
+from trivium.complexity.systems import best_overlap_sentence
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters

@@ -20,7 +20,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches
 from trivium.decorrelation.captions import grammatical_removal
 from trivium.decorrelation.captions.grammatical_removal import join
-from trivium.decorrelation.regions.removals import PAIRS
+from trivium.decorrelation.removals import PAIRS
 from trivium.formats.pictures import Phrase, Removal
 from trivium.language.english.sentences import Sentence, read_sentence
 from trivium.language.english.tagging import tag

@@ -22,7 +22,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.parameters import Parameters, validate
 from trivium.decorrelation.painting.filling import FILLINGS, Filling, Settings, composite, dilated
-from trivium.decorrelation.regions.removals import read_removals
+from trivium.decorrelation.removals import read_removals
 from trivium.formats import masks
 from trivium.formats.masks import Mask, Pixels
 from trivium.formats.pictures import Removal

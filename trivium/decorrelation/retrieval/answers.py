@@ -15,7 +15,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
-from trivium.decorrelation.regions.removals import read_removals
+from trivium.decorrelation.removals import read_removals
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
 from trivium.formats.corpus_table import load_captions

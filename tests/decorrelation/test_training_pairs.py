@@ -5,7 +5,7 @@ import pytest
 
 from tests.decorrelation.tiny_retrieval import write_world
 from trivium.core.tables import read_table, write_table
-from trivium.decorrelation.training.training_pairs import training_captions, training_pairs
+from trivium.decorrelation.batches import training_captions, training_pairs
 from trivium.formats.picture_corpora import read_corpus
 from trivium.nets.training import draw_places
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import in_groups, read_table, write_csv, write_table
-from trivium.decorrelation.regions.regions import (
+from trivium.decorrelation.regions import (
     REASONS,
     Eligible,
     Limits,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from trivium.complexity.factors.free_factors import sentence_of
-from trivium.complexity.scoring.systems import ALONE, best_overlap_sentence, random_span, same_group_donors
+from trivium.complexity.systems import ALONE, best_overlap_sentence, random_span, same_group_donors
 from trivium.formats.framed_texts import Span
 from trivium.language.reading.language import overlap
 from trivium.language.reading.spaced import FRENCH

@@ -19,12 +19,11 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters, validate
 from trivium.core.tasks import Curve, Metrics, Point
+from trivium.decorrelation.batches import Batch, Batches, Draws, Pictures, seed_of, training_captions, training_pairs
 from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel, start
 from trivium.decorrelation.models.kind import KINDS, ModelSettings, TrainingSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
-from trivium.decorrelation.training.batches import Batch, Batches, Draws, Pictures, seed_of
-from trivium.decorrelation.training.training_pairs import training_captions, training_pairs
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus

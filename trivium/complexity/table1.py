@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
-from trivium.complexity.scoring.systems import ALONE, System, same_group_donors
+from trivium.complexity.systems import ALONE, System, same_group_donors
 from trivium.core.parameters import Parameters
 from trivium.measures.bootstrap import clustered_interval
 from trivium.measures.french import exact_match, f1

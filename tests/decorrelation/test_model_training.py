@@ -7,9 +7,8 @@ import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
 from trivium.core.image_shards import Images
-from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.job import add_gradient, halved, train
-from trivium.decorrelation.training.training_pairs import training_pairs
+from trivium.decorrelation.batches import Batches, Draws, Pictures, training_pairs
+from trivium.decorrelation.training_job import add_gradient, halved, train
 from trivium.formats.picture_corpora import read_corpus
 
 

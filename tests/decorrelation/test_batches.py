@@ -8,8 +8,7 @@ import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, write_world
 from trivium.core.image_shards import Images
-from trivium.decorrelation.training.batches import Batches, Draws, Pictures
-from trivium.decorrelation.training.training_pairs import TrainingPairs, training_pairs
+from trivium.decorrelation.batches import Batches, Draws, Pictures, TrainingPairs, training_pairs
 from trivium.formats.picture_corpora import read_corpus
 
 

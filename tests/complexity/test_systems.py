@@ -3,7 +3,7 @@
 import csv
 
 from tests.stages.complexity.test_partition import SCORES, run, world  # noqa: F401 - a fixture
-from trivium.complexity.scoring.systems import RESERVED
+from trivium.complexity.systems import RESERVED
 
 
 def test_reserved_names_are_the_columns_that_stand_beside_models(world):  # noqa: F811

@@ -1,1 +1,0 @@
-"""Table 1: answers of every model, scored beside trivial baselines."""
