@@ -119,7 +119,7 @@ class PromptedModel(EndpointModel):
 def answer(
     model: PromptedModel, examples: Sequence[Example], chats: Mapping[str, Messages], cache: AnswerCache
 ) -> tuple[dict[str, str], dict[str, int]]:
-    """Answers by question, those refused left out; and counts (see `main`)."""
+    """Answers by question, those refused left out; and counts (see stages/complexity/prompt.py)."""
     keys = {identifier: key_of(model.model, messages, model.sampling) for identifier, messages in chats.items()}
     replied, requests = ask_all(model, {key: chats[identifier] for identifier, key in keys.items()}, cache)
     replies = {row: replied[keys[row.id]] for row in examples if keys[row.id] in replied}

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.formats.masks import Mask, check_box, rasterise_boxes, rasterise_segmentation
-from trivium.formats.pictures import Object, Picture
+from trivium.formats.masks import check_box, rasterise_boxes, rasterise_segmentation
+from trivium.formats.pictures import Picture
 
 Cells = NDArray[np.bool_]
 
@@ -69,20 +69,15 @@ def box_regions(picture: Picture) -> Regions:
 
 
 def segmentation_regions(picture: Picture) -> Regions:
-    """Regions of segmentations; the cells are the pixels. `ValueError` as `rasterise_segmentation`."""
+    """Regions of segmentations, or boxes without any; cells are the pixels. `ValueError` as `rasterise_segmentation`."""
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for instance in picture.objects:
-        cells[picture.classes.index(instance.class_name)] |= object_pixels(instance, picture.height, picture.width)
+        outline = instance.segmentation
+        pixels = None if outline is None else rasterise_segmentation(outline, picture.height, picture.width)
+        if pixels is None or not pixels.any():  # it holds no pixel's centre
+            pixels = rasterise_boxes([instance.box], picture.height, picture.width)
+        cells[picture.classes.index(instance.class_name)] |= pixels
     return Regions(picture.classes, cells, np.ones((1, 1), bool))
-
-
-def object_pixels(instance: Object, height: int, width: int) -> Mask:
-    """The pixels of an object's segmentation; of its box where there is none that holds a pixel's centre."""
-    if instance.segmentation is not None:
-        pixels = rasterise_segmentation(instance.segmentation, height, width)
-        if pixels.any():
-            return pixels
-    return rasterise_boxes([instance.box], height, width)
 
 
 REASONS = ("single_class", "crowd", "crowd_covered", "nothing_remains", "overlap", "size")

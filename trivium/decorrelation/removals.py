@@ -185,11 +185,12 @@ def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator
 def search_shard(shard: Shard, *, region: RegionKind, limits: Limits, tries: int) -> SearchResult:
     """Find the removals of a shard's pictures, and boxes without objects; see `find_removals`, `empty_box`."""
     pictures, drawing = shard
-    result = SearchResult([], [], Counter(), Counter())
+    tally: Tally = Counter()
+    rejected: Counter[str] = Counter()
     tested = (picture for picture in pictures if picture.split == "test")
-    result.removals.extend(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=result.tally))
-    result.boxes.extend(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=result.rejected))
-    return result
+    removals = list(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=tally))
+    boxes = list(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=rejected))
+    return SearchResult(removals, boxes, tally, rejected)
 
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
@@ -240,7 +241,11 @@ _ROWS = 4096  # written at a time
 
 def write_removals(path: Path, removals: Iterable[Removal]) -> None:
     """Write removals as Parquet, in the order given, a few thousand in memory at a time."""
-    write_table(path, _batches(removals), SCHEMA)
+    chunks = (
+        [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
+        for chunk in in_groups(removals, _ROWS)
+    )
+    write_table(path, (pa.RecordBatch.from_pylist(rows, schema=SCHEMA) for rows in chunks), SCHEMA)
 
 
 def read_removals(path: Path) -> list[Removal]:
@@ -252,9 +257,3 @@ def read_removals(path: Path) -> list[Removal]:
         }
         removals.append(Removal(**fields))
     return removals
-
-
-def _batches(removals: Iterable[Removal]) -> Iterator[pa.RecordBatch]:
-    for chunk in in_groups(removals, _ROWS):
-        rows = [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
-        yield pa.RecordBatch.from_pylist(rows, schema=SCHEMA)

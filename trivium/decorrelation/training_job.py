@@ -22,7 +22,7 @@ from trivium.core.tasks import Curve, Metrics, Point
 from trivium.decorrelation.batches import Batch, Batches, Draws, Pictures, seed_of, training_captions, training_pairs
 from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel, start
-from trivium.decorrelation.models.kind import KINDS, ModelSettings, TrainingSettings
+from trivium.decorrelation.models.kind import KINDS, ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
@@ -156,16 +156,6 @@ def validation_recall(
     }
 
 
-def optimiser_of(module: torch.nn.Module, settings: TrainingSettings) -> torch.optim.Optimizer:
-    """Adam or AdamW over what is trained; `BadInput` where every weight is frozen."""
-    trained = [weights for weights in module.parameters() if weights.requires_grad]
-    if not trained:
-        raise BadInput("nothing to train: every weight is frozen", field="settings")
-    if settings.optimiser == "adam":
-        return torch.optim.Adam(trained, lr=settings.learning_rate, fused=True)
-    return torch.optim.AdamW(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
-
-
 def halved(steps: int, halve_every: float) -> Callable[[int], float]:
     """Factor of the learning rate at a step (from 0): one half to the power of ⌊step / (halve_every · steps)⌋."""
     return lambda step: 0.5 ** math.floor(step / (halve_every * steps) + 1e-9)
@@ -174,7 +164,7 @@ def halved(steps: int, halve_every: float) -> Callable[[int], float]:
 def train(
     model: RetrievalModel,
     batches: Batches,
-    settings: TrainingSettings,
+    settings: ModelSettings,
     *,
     steps: int,
     seed: int,
@@ -191,7 +181,11 @@ def train(
     Raises:
         BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
     """
-    optimizer = optimiser_of(model.module, settings)
+    trained = [weights for weights in model.module.parameters() if weights.requires_grad]
+    if not trained:
+        raise BadInput("nothing to train: every weight is frozen", field="settings")
+    kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimiser]
+    optimizer = kind(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
     def gradient(numbered: tuple[int, Batch], together: int) -> tuple[float, dict[str, float]]:
         step, batch = numbered
@@ -233,7 +227,7 @@ def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together:
     `progress` is the share of the steps done, `together` the largest mini-batch.
     """
     if model.contrast is not None and together < len(batch.pictures):
-        return _cached(model, model.contrast, batch, progress, together, torch.initial_seed())
+        return _cached(model, model.contrast, batch, progress, together)
     device = next(model.module.parameters()).device
     pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
     loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
@@ -241,10 +235,8 @@ def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together:
     return loss.item()
 
 
-def _cached(
-    model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, together: int, seed: int
-) -> float:
-    starts = range(0, len(batch.pictures), together)
+def _cached(model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, together: int) -> float:
+    seed, starts = torch.initial_seed(), range(0, len(batch.pictures), together)
     device = next(model.module.parameters()).device
 
     def embed(first: int) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from trivium.decorrelation.retrieval import answers, sharded_model
 from trivium.decorrelation.retrieval.answers import RetrieveParameters
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.ranking import match_captions, match_pictures, ranks_in_two_stages
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, load_once
 from trivium.formats.picture_corpora import read_corpus
 
 
@@ -120,7 +120,7 @@ def sharded(world, work, batch):
 
 def test_equal_sentences_tie_and_the_lower_id_comes_first(world, model, tmp_path):
     texts = ["a dog", "a cat", "a dog", "a dog on grass", "a cat"]
-    matrix = encode_gallery(sharded(world, tmp_path, 2), texts)
+    matrix = sharded(world, tmp_path, 2).encode_texts(texts)
     assert np.array_equal(matrix[0], matrix[2])
     assert np.array_equal(matrix[1], matrix[4])
     assert np.allclose(matrix, encode_captions(model, texts, 5), atol=1e-6)

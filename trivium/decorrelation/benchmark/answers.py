@@ -22,7 +22,7 @@ from trivium.decorrelation.benchmark.embeddings import SetVectors, stream_pictur
 from trivium.decorrelation.evaluation.answers import CUTOFFS
 from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever, top_captions
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, encode_gallery, load_once
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
 from trivium.measures.recall import Ranks
 
 _PICTURES = 16  # with all their vectors, against all texts
@@ -73,7 +73,7 @@ class TrainedModel:
                 batches = (settings.picture_batch, settings.caption_batch)
                 model = ShardedModel(self._folder, *batches, LocalEngine(1), Path(work))
                 count = len(benchmark.captions.texts)
-                vectors = encode_gallery(model, [*benchmark.captions.texts, *benchmark.pairs.texts])
+                vectors = model.encode_texts([*benchmark.captions.texts, *benchmark.pairs.texts])
                 candidates = settings.candidates_of(benchmark.dataset)
                 retriever = Retriever(model, benchmark.captions, vectors[:count], candidates)
                 return _answers_of(retriever, benchmark, vectors[count:])

@@ -17,8 +17,8 @@ from trivium.core.parameters import Parameters
 from trivium.core.registry import Registry
 
 
-class TrainingSettings(Parameters):
-    """Settings of a training: its length, rate and batches."""
+class ModelSettings(Parameters):
+    """Settings of every kind: the length, rate and batches of its training, and what it starts from."""
 
     batch_size: int = Field(ge=2, description="Pairs a step, over all processes together")
     mini_batch_size: int = Field(
@@ -39,16 +39,6 @@ class TrainingSettings(Parameters):
         gt=0, lt=1, description="Share of a batch from D' when training on D and D', null: as large as in their union"
     )
 
-    @model_validator(mode="after")
-    def _decay_has_an_optimiser(self) -> "TrainingSettings":
-        if self.weight_decay and self.optimiser == "adam":
-            raise ValueError("weight_decay: Adam is used without; it must be 0")
-        return self
-
-
-class ModelSettings(TrainingSettings):
-    """Settings of every kind."""
-
     base: str = Field(
         min_length=1,
         description="Folder in models/decorrelation/base of the weights to start from; may hold {dataset}",
@@ -56,6 +46,12 @@ class ModelSettings(TrainingSettings):
     smallest_crop: float = Field(
         gt=0, le=1, description="Least share of a training picture's area that a random crop keeps, 1: no crops"
     )
+
+    @model_validator(mode="after")
+    def _decay_has_an_optimiser(self) -> "ModelSettings":
+        if self.weight_decay and self.optimiser == "adam":
+            raise ValueError("weight_decay: Adam is used without; it must be 0")
+        return self
 
 
 FAMILY = "trivium.decorrelation.models.kinds"

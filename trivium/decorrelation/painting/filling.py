@@ -11,7 +11,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Generic, TypeVar
 
-import cv2
 import numpy as np
 from pydantic import AfterValidator
 
@@ -68,12 +67,6 @@ class Filling(ABC, Generic[S]):
 
 FILLINGS: Registry[Filling] = Registry(FAMILY, "filling", "filling")
 FillingName = Annotated[str, AfterValidator(FILLINGS.check)]
-
-
-def dilated(mask: Mask, pixels: int) -> Mask:
-    """The mask grown by a square of `pixels` to every side."""
-    side = 2 * pixels + 1
-    return cv2.dilate(mask.astype(np.uint8), np.ones((side, side), np.uint8)).astype(bool)
 
 
 def composite(picture: Pixels, painted: Pixels, mask: Mask) -> Pixels:

@@ -45,7 +45,7 @@ def worker_command() -> list[str]:
 
 
 def worker_environment() -> dict[str, str]:
-    """The worker's variables: it imports this checkout's `stages`, and nothing from beside its script by accident."""
+    """The worker's variables: it imports this checkout's `trivium`, and nothing from beside its script by accident."""
     own = {"PYTHONPATH": str(ROOT), "PYTHONSAFEPATH": "1", "UV_PYTHON_DOWNLOADS": "never", "PYTHONWARNINGS": "ignore"}
     own["PYTHONDONTWRITEBYTECODE"] = ""  # it lives in uv's cache: bytecode there halves the next start
     return os.environ | own

@@ -14,6 +14,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, Literal
 
+import cv2
 import numpy as np
 from PIL import Image
 from pydantic import Field
@@ -21,7 +22,7 @@ from pydantic import Field
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.parameters import Parameters, validate
-from trivium.decorrelation.painting.filling import FILLINGS, Filling, Settings, composite, dilated
+from trivium.decorrelation.painting.filling import FILLINGS, Filling, Settings, composite
 from trivium.decorrelation.removals import read_removals
 from trivium.formats import masks
 from trivium.formats.masks import Mask, Pixels
@@ -110,7 +111,8 @@ def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list
                            expected=f"{removal.width} × {removal.height} pixels, as its mask")  # fmt: skip
         mask = masks.decode(removal.mask, height, width)
         if removal.class_name:  # a box without objects would grow into those beside it
-            mask = dilated(mask, dilate)
+            side = 2 * dilate + 1
+            mask = cv2.dilate(mask.astype(np.uint8), np.ones((side, side), np.uint8)).astype(bool)
         if mask.all():
             raise BadInput("the mask covers the whole picture", field="mask", row=removal.id,
                            expected="some of it to stay")  # fmt: skip

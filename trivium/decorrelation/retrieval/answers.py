@@ -17,7 +17,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
 from trivium.decorrelation.removals import read_removals
 from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, encode_gallery, load_once
+from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, load_once
 from trivium.formats.corpus_table import load_captions
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
@@ -80,7 +80,7 @@ def ask(
     sharded = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
     with write_atomically(out) as folder:
         try:
-            retriever = Retriever(sharded, captions, encode_gallery(sharded, captions.texts), candidates)
+            retriever = Retriever(sharded, captions, sharded.encode_texts(captions.texts), candidates)
             for name, pictures in sets.items():
                 write_table(folder / f"{name}.parquet", retriever.lists(pictures, parameters.depth))
                 metrics[f"{name}_queries"] = float(len(pictures.names))

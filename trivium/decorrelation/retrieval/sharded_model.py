@@ -65,12 +65,18 @@ class ShardedModel:
     engine: Engine
     work: Path
 
-    def encode_captions(self, texts: Sequence[str]) -> list[Vectors]:
-        """Memory-mapped vectors of successive texts, which together have one row a text; at least one matrix."""
-        starts = range(0, max(1, len(texts)), _CHUNK)
-        shards = ((f"captions-{start:09d}", texts[start : start + _CHUNK]) for start in starts)
+    def encode_texts(self, texts: Sequence[str]) -> Vectors:
+        """Encode texts: (n, d), one row a text.
+
+        A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
+        """
+        places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+        different = list(places)
+        starts = range(0, max(1, len(different)), _CHUNK)
+        shards = ((f"captions-{start:09d}", different[start : start + _CHUNK]) for start in starts)
         encode = partial(encode_caption_shard, batch_size=self.caption_batch)
-        return [read_matrix(file) for file in self._map(encode, shards, "captions")]
+        vectors = np.concatenate([read_matrix(file) for file in self._map(encode, shards, "captions")])
+        return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
 
     def encode_pictures(self, name: str, folder: Path, names: Sequence[str]) -> EncodedPictures:
         """Pictures of a folder of image shards, in the order of `names`, at least one; `name` is unlike any other's.
@@ -195,13 +201,3 @@ def captions_of(corpus: Corpus) -> Captions:
     )
     ids, pictures, texts, test = zip(*captions, strict=True) if captions else ((), (), (), ())
     return Captions(np.array(ids, np.int64), np.array(pictures, np.int64), tuple(texts), np.array(test, bool))
-
-
-def encode_gallery(model: ShardedModel, texts: Sequence[str]) -> Vectors:
-    """Encode texts: (n, d), one row a text.
-
-    A text that comes twice is encoded once: equal sentences have equal scores whatever the batches.
-    """
-    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
-    vectors = np.concatenate(model.encode_captions(list(places)))
-    return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
