@@ -110,8 +110,8 @@ def run(arguments: Namespace) -> None:
         write_inputs(open_set(**chosen), arguments.inputs)
         print(f"Inputs: {arguments.inputs}. Add pictures.npy and captions.npy, then: --model npy:{arguments.inputs}")
         return
+    from trivium.decorrelation.benchmark.hallucination import endpoint_model
     from trivium.decorrelation.benchmark.leaderboard import odmap
-    from trivium.decorrelation.benchmark.yes_no import endpoint_model
     from trivium.page.leaderboard import write_leaderboard
 
     board = odmap(

@@ -7,7 +7,7 @@ import pytest
 from tests.decorrelation.benchmark.benchmark_project import Words
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
-from trivium.decorrelation.benchmark.chair import chair, read_captions
+from trivium.decorrelation.benchmark.hallucination import chair, read_captions
 from trivium.decorrelation.benchmark.leaderboard import odmap
 from trivium.page.leaderboard import leaderboard_html, write_leaderboard
 

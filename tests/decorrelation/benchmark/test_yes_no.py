@@ -12,8 +12,8 @@ from tests.decorrelation.benchmark.benchmark_project import write_project
 from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.benchmark_set import open_set
+from trivium.decorrelation.benchmark.hallucination import ask_vlm, endpoint_model, pope, questions_of, read_answer
 from trivium.decorrelation.benchmark.leaderboard import odmap
-from trivium.decorrelation.benchmark.yes_no import ask_vlm, endpoint_model, pope, questions_of, read_answer
 from trivium.page.leaderboard import leaderboard_html, write_leaderboard
 
 

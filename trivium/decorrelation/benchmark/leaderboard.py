@@ -24,11 +24,10 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.answers import SetAnswers, TrainedModel, answer
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
-from trivium.decorrelation.benchmark.chair import CaptionerScores, chair, read_captions
 from trivium.decorrelation.benchmark.embeddings import Embedder, KeptEmbeddings, Precision, embed
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
+from trivium.decorrelation.benchmark.hallucination import CaptionerScores, VlmScores, ask_vlm, chair, read_captions
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
-from trivium.decorrelation.benchmark.yes_no import VlmScores, ask_vlm
 from trivium.prompting.asking import EndpointModel
 
 TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
