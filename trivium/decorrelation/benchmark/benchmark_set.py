@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_batches, read_schema, read_table
-from trivium.decorrelation.benchmark.family import hub_folder
+from trivium.decorrelation.benchmark.hub import hub_folder
 from trivium.decorrelation.benchmark.release import (
     DATA,
     FORMAT,
