@@ -244,7 +244,7 @@ def figure_4_html(of: Tables) -> Markup:
     lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
     rows, batch = [], 0.0
     for group, ratio in by_group.items():
-        # The share of a batch that is from D', as `trivium.decorrelation.training.job` draws it.
+        # The share of a batch that is from D', as `trivium.decorrelation.training_job` draws it.
         by_pairs = ratio == 0 or share is None
         batch = ratio / (1 + ratio) if by_pairs else share * results.groups[group].share
         cells = [decimal(ratio, 3), len(results.members[group]), percent(batch)]
