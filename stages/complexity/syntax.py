@@ -6,7 +6,7 @@ from pathlib import Path
 from trivium.complexity.syntax import SyntaxParameters, f4_agreement, parse_texts, placed_words
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
-from trivium.formats.conllu import load_conllu, write_conllu
+from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.measures.frames import attachment_scores
 
@@ -28,7 +28,7 @@ def main(
     """
     texts = {text.id: text.text for text in read_texts(calor / TEXTS)}
     path = calor / GOLD
-    gold = load_conllu(path, texts) if path.exists() else None
+    gold = read_conllu(path, texts) if path.exists() else None
     metrics = {f"parser_{name}": float(name == parameters.parser) for name in PARSERS}
     if parameters.parser != "conllu":
         syntax = parse_texts(texts, parameters)

@@ -33,7 +33,7 @@ from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_json_lines, read_table
 from trivium.formats.answer_files import read_answers, read_predictions
 from trivium.formats.coco_instances import read_instances
-from trivium.formats.conllu import load_conllu
+from trivium.formats.conllu import read_conllu
 from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framenet_xml import read_core_types, read_framenet
@@ -170,7 +170,7 @@ READERS = {
         "v.csv", test_visual_questions.ENCYCLOPEDIC + 'What?,oak|the oak,landmarks,a1|b2,templated,x\n', read_encyclopedic_vqa
     ),
     "squad": Reader("s.json", SQUAD, read_squad),
-    "conllu": Reader("s.conllu", test_conllu.SYNTAX, lambda path: load_conllu(path, {"t": test_conllu.TEXT})),
+    "conllu": Reader("s.conllu", test_conllu.SYNTAX, lambda path: read_conllu(path, {"t": test_conllu.TEXT})),
     "framenet_full_text": Reader("f.xml", test_framenet_xml.GOOD, read_framenet),
     "framenet_lexical_unit": Reader("lu1.xml", test_framenet_xml.UNIT, read_framenet),
     "framenet_frame": Reader("Losing.xml", FRAME, lambda path: list(read_core_types(path.parent).items())),

@@ -53,13 +53,8 @@ class Syntax:
     empty_nodes: int
 
 
-def read_conllu(path: Path, texts: Mapping[str, str]) -> dict[str, list[Sentence]]:
-    """Read the syntax of texts by id as `load_conllu`; texts that the file lacks have no entry."""
-    return load_conllu(path, texts).sentences
-
-
-def load_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
-    """Read the syntax of texts by id.
+def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
+    """Read the syntax of texts by id; texts that the file lacks have no entry.
 
     Raises:
         BadInput: not CoNLL-U, a sentence before the first `# newdoc id`, an unknown text or one that comes twice, a

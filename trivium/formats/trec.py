@@ -133,14 +133,14 @@ def _is_record(columns: Sequence[str], second: str) -> bool:
     )
 
 
-def read_run_over(path: Path, queries: Sequence[str], name: str | None = None) -> Run:
+def read_run_over(path: Path, queries: Sequence[str]) -> Run:
     """Read a TREC run over exactly these queries; one that the file lacks gets an empty list.
 
     Raises:
         BadInput: as `read_run`, or the file has a query that is not among these.
     """
     try:
-        return read_run(path, name).complete(queries)
+        return read_run(path).complete(queries)
     except BadInput:
         raise
     except ValueError as error:
@@ -183,7 +183,7 @@ def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = No
     return Qrels.from_dict(read_grades(Path(path), vocabulary))
 
 
-def read_grades(path: Path, vocabulary: dict[str, int] | None = None) -> dict[str, dict[int, int]]:
+def read_grades(path: Path, vocabulary: dict[str, int] | None) -> dict[str, dict[int, int]]:
     """{query: {document: grade}} of TREC qrels, as `read_qrels`; without vocabulary relevant documents only."""
     graded: dict[str, dict[int, int]] = {}
     judged: dict[str, set[str]] = defaultdict(set)

@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_FILE
 from trivium.core.tables import write_json
 from trivium.core.zips import open_zip, read_member
-from trivium.formats.conllu import load_conllu
+from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.framenet_xml import read_core_types, read_framenet
@@ -48,7 +48,7 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
         Counts; every kind of record that later stages will do without has one.
 
     Raises:
-        BadInput: see `read_squad`, `read_texts`, `load_examples`, `load_conllu`; or an id stands for two texts or two
+        BadInput: see `read_squad`, `read_texts`, `load_examples`, `read_conllu`; or an id stands for two texts or two
             questions of different splits.
     """
     counts: Counter[str] = Counter()
@@ -94,7 +94,7 @@ def _count_shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
 
 
 def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[Example], counts: Counter[str]) -> None:
-    syntax = None if path is None else load_conllu(path, {text.id: text.text for text in texts})
+    syntax = None if path is None else read_conllu(path, {text.id: text.text for text in texts})
     sentences = {} if syntax is None else syntax.sentences
     counts["calor_syntax_texts"] = len(sentences)
     counts["calor_syntax_sentences"] = sum(map(len, sentences.values()))
