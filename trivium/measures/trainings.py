@@ -1,9 +1,10 @@
-"""Differences over trainings and items: hierarchical bootstrap, and the smallest effect that it shows.
+"""Differences over trainings and items: hierarchical bootstrap, and the smallest effect that it shows; and contrasts.
 
 Items (questions, pictures, texts) are the same in every training, so both are resampled, crossed (Owen 2007, "The
-pigeonhole bootstrap").
+pigeonhole bootstrap"). Paired contrasts over facts and trainings, in one world or in several, have an interval of t.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,8 @@ from numpy.typing import NDArray
 
 from trivium.measures.bootstrap import percentiles, resampled_totals
 from trivium.measures.significance import fisher_randomization
+
+_CONFIDENCE, _POWER = 0.95, 0.8  # of the interval; share of the smallest differences that are to be found
 
 
 @dataclass(frozen=True)
@@ -64,15 +67,7 @@ class Difference:
     p_items: float | None
 
 
-def over_trainings(
-    sides: Sides,
-    *,
-    confidence: float = 0.95,
-    power: float = 0.8,
-    resamples: int = 10_000,
-    permutations: int = 100_000,
-    seed: int = 0,
-) -> Difference:
+def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int = 100_000, seed: int = 0) -> Difference:
     """Resample trainings and items, each with replacement and independently.
 
     A resample draws N of N items and T - 1 of T trainings: with so few trainings, T draws would make the variance of
@@ -80,9 +75,6 @@ def over_trainings(
     of others. With v_i the times an item was drawn, a training's difference is
     `Σ v_i b_ti / Σ v_i n_ti - Σ v_i o_ti / Σ v_i m_ti`; resamples that leave a side empty are left out. The smallest
     difference is `(z_{(1 + confidence) / 2} + z_{power}) · error` (Bloom 1995).
-
-    Args:
-        power: share of such differences that are to be found.
     """
     from scipy.special import ndtri  # its import takes a fifth of a second
 
@@ -96,7 +88,7 @@ def over_trainings(
     of_trainings = rng.multinomial(draws, np.full(trainings, 1 / trainings), size=resamples)
     means = (by_training * of_trainings).sum(axis=1) / draws
     means = means[np.isfinite(means)]
-    low, high = percentiles(means, confidence)
+    low, high = percentiles(means, _CONFIDENCE)
     error = float(means.std(ddof=1))
     observed = sides.differences()
     return Difference(
@@ -105,7 +97,7 @@ def over_trainings(
         low=float(low),
         high=float(high),
         error=error,
-        smallest=float((ndtri((1 + confidence) / 2) + ndtri(power)) * error),
+        smallest=float((ndtri((1 + _CONFIDENCE) / 2) + ndtri(_POWER)) * error),
         p_items=_randomized(sides, permutations, seed) if sides.paired else None,
     )
 
@@ -114,3 +106,57 @@ def _randomized(sides: Sides, permutations: int, seed: int) -> float:
     """The p of the randomization test that swaps all of an item's values at once."""
     sums = (sides.better - sides.other).mean(axis=0)
     return float(fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)[0, 1])
+
+
+@dataclass(frozen=True)
+class ContrastMean:
+    """A mean with its standard error, in the unit of the contrasts.
+
+    Attributes:
+        value: the mean.
+        error: its standard error.
+        freedom: degrees of freedom of its t.
+    """
+
+    value: float
+    error: float
+    freedom: float
+
+    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Low and high, `value ∓ t · error`."""
+        from scipy.special import stdtrit  # its import takes a fifth of a second
+
+        half = float(stdtrit(self.freedom, (1 + confidence) / 2)) * self.error
+        return self.value - half, self.value + half
+
+
+def mean_contrast(worlds: Sequence[NDArray[np.float64]]) -> ContrastMean:
+    """The mean over worlds, which weigh alike, of the mean over facts and trainings.
+
+    With W worlds, a world's variance `s_w²` over its F_w facts of their means over trainings, and the variance `s_t²`
+    over all C cells (world × training) of their means over facts: `SE² = Σ_w s_w² / F_w / W² + s_t² / C`. What fact
+    and training do together is in both terms, so that the error is rather too large. Degrees of freedom are
+    Satterthwaite's, of F_w - 1 and C - 1. With a single cell nothing is known of other trainings, and s_t is 0.
+
+    Args:
+        worlds: (facts, trainings) each, without gaps.
+
+    Raises:
+        ValueError: a world with fewer than two facts, or with a value that is not finite.
+    """
+    for contrasts in worlds:
+        if len(contrasts) < 2 or not np.isfinite(contrasts).all():
+            raise ValueError(f"contrasts of shape {contrasts.shape}: two facts and finite values are needed")
+    cells = np.concatenate([contrasts.mean(axis=0) for contrasts in worlds])
+    terms = [
+        (contrasts.mean(axis=1).var(ddof=1) / len(contrasts) / len(worlds) ** 2, len(contrasts) - 1)
+        for contrasts in worlds
+    ]
+    if len(cells) > 1:
+        terms.append((cells.var(ddof=1) / len(cells), len(cells) - 1))
+    square = sum(variance for variance, _ in terms)
+    spread = sum(variance**2 / freedom for variance, freedom in terms)
+    freedom = square**2 / spread if spread else float(sum(freedom for _, freedom in terms))
+    return ContrastMean(
+        float(np.mean([contrasts.mean() for contrasts in worlds])), float(np.sqrt(square)), float(freedom)
+    )
