@@ -7,7 +7,7 @@ from onnx import TensorProto, helper
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
 from trivium.core.errors import BadInput
-from trivium.vision.onnx_session import open_session, torch_memory_errors
+from trivium.vision.faces import open_session, torch_memory_errors
 
 no_driver = pytest.mark.skipif(find_library("cuda") is not None, reason="needs a machine without CUDA's driver")
 

@@ -56,7 +56,7 @@ class Feed(Generic[R]):
             prefetch_factor=self._ahead if workers else None,
             worker_init_fn=_begin,
             collate_fn=_as_it_is,
-            pin_memory=_has_gpu(),
+            pin_memory=torch.cuda.is_available(),
             generator=torch.Generator(),  # not the global one: a feed draws nothing
         )
 
@@ -177,8 +177,4 @@ class _Made(Dataset[R | BadInput]):
 
 def feeders() -> int:
     """Workers of a feed: half of the cores, as two processes share a GPU; none where no GPU waits for them."""
-    return max(1, all_workers() // 2) if _has_gpu() else 0
-
-
-def _has_gpu() -> bool:
-    return torch.cuda.is_available()
+    return max(1, all_workers() // 2) if torch.cuda.is_available() else 0

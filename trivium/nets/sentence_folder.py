@@ -53,6 +53,8 @@ def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
         BadInput: not such a folder, other modules than a transformer, `Pooling` and `Normalize`, a pooling that joins
             several or leaves prompts out, or see `load_pretrained`.
     """
+    from sentence_transformers.sentence_transformer.modules import Normalize
+
     path = folder / MODULES
     modules = Field(read_json(path), path, name="modules").items()
     parts = [(entry["type"].text().rpartition(".")[2], folder / entry["path"].text()) for entry in modules]
@@ -66,7 +68,7 @@ def load_sentence_folder(folder: Path, device: torch.device) -> SentenceFolder:
     )
     if network.config.is_encoder_decoder:
         raise BadInput("an encoder with a decoder", file=inner / "config.json", expected="an encoder alone")
-    after = [_pooling(parts[1][1], network.config.hidden_size), *(_normalize() for _ in parts[2:])]
+    after = [_pooling(parts[1][1], network.config.hidden_size), *(Normalize() for _ in parts[2:])]
     length, prompts = _optional(inner / LENGTH), _optional(folder / PROMPTS).get("prompts") or {}
     if not isinstance(prompts, dict) or not all(isinstance(text, str | None) for text in prompts.values()):
         raise BadInput("not prompts", file=folder / PROMPTS, field="prompts", got=prompts, expected="texts by name")
@@ -103,9 +105,3 @@ def _pooling(folder: Path, width: int) -> nn.Module:
     if not pooling.include_prompt:
         raise BadInput("a pooling without prompts", file=folder, field="include_prompt", got=False, expected="true")
     return pooling
-
-
-def _normalize() -> nn.Module:
-    from sentence_transformers.sentence_transformer.modules import Normalize
-
-    return Normalize()

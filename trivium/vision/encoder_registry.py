@@ -15,13 +15,13 @@ SECTION = "kvqae.image_encoders"  # of params.yaml: those in use, in the order o
 ENCODERS: Registry[ImageEncoder] = Registry(FAMILY, "image encoder", SECTION)
 
 
-def encoder_parameters(name: str, values: Mapping[str, Any], file: Path = Path("params.yaml")) -> EncoderParameters:
+def encoder_parameters(name: str, values: Mapping[str, Any]) -> EncoderParameters:
     """Check an encoder's entry in `kvqae.image_encoders`.
 
     Raises:
         BadInput: no such encoder, or see `validate`.
     """
-    return validate(ENCODERS[name].Parameters, dict(values), f"{SECTION}.{name}", file)
+    return validate(ENCODERS[name].Parameters, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 
 def by_route(names: Iterable[str]) -> dict[Route, tuple[str, ...]]:

@@ -1,11 +1,19 @@
-"""Faces: MTCNN finds them, ArcFace describes the most probable one (kvqae.md §3)."""
+"""Faces: MTCNN finds them, ArcFace describes the most probable one (kvqae.md §3).
 
+ONNX Runtime, which runs ArcFace, behaves here as torch does: it never falls back to the CPU in silence, and it raises
+one error for lack of memory.
+"""
+
+import ctypes
+import io
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 import torch
 from facenet_pytorch import MTCNN
 from insightface.model_zoo.arcface_onnx import ArcFaceONNX
@@ -15,7 +23,10 @@ from trivium.core.errors import BadInput
 from trivium.nets.device import halving_batches
 from trivium.vision.align import SIZE
 from trivium.vision.image_encoder import CPU_BATCH, Embedder
-from trivium.vision.onnx_session import open_session, torch_memory_errors
+
+CUDA = "CUDAExecutionProvider"
+# Its arena's words, CUDA's, and those of cuBLAS and cuDNN; the class of the error differs from one to the other.
+_OUT_OF_MEMORY = ("Failed to allocate memory", "out of memory", "ALLOC_FAILED")
 
 
 @dataclass(frozen=True)
@@ -129,6 +140,64 @@ def _detection(
         faces=len(box),
         best=Face(float(probability[best]), box[best], np.asarray(landmarks[best], np.float32)),
     )
+
+
+def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.InferenceSession:
+    """Load a model to run on this device.
+
+    Args:
+        model: an ONNX file, or its bytes.
+        device: ONNX Runtime's CUDA provider is used on a GPU.
+
+    Raises:
+        BadInput: ONNX Runtime cannot use the GPU; by itself it would go on without, many times slower.
+        Exception: the model cannot be read; ONNX Runtime and protobuf each have their own.
+    """
+    providers = ["CPUExecutionProvider"]
+    if device.type == "cuda":
+        with redirect_stdout(io.StringIO()):  # what is missing, `_why_not` says
+            onnxruntime.preload_dlls()  # CUDA's libraries come in packages, most of them with torch
+        providers.insert(0, CUDA)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    source = model if isinstance(model, bytes) else str(model)
+    session = onnxruntime.InferenceSession(source, options, providers=providers)
+    session.disable_fallback()
+    if device.type == "cuda" and CUDA not in session.get_providers():
+        raise BadInput(
+            f"ONNX Runtime cannot use the GPU: {_why_not()}",
+            expected="the libraries that `make setup` installs, and a driver for their CUDA; "
+            "with CUDA_VISIBLE_DEVICES= (empty) everything runs on the processor",
+        )
+    return session
+
+
+def _why_not() -> str:
+    """Name the library that cannot be loaded; only after a session was opened, which loads the provider."""
+    if CUDA not in onnxruntime.get_available_providers():
+        return "it was built without CUDA"
+    folder = Path(onnxruntime.__file__).parent / "capi"
+    try:
+        ctypes.CDLL(str(folder / "libonnxruntime_providers_shared.so"), mode=ctypes.RTLD_GLOBAL)
+        ctypes.CDLL(str(folder / "libonnxruntime_providers_cuda.so"))
+    except OSError as error:
+        return str(error)
+    return "its own message above says why"
+
+
+@contextmanager
+def torch_memory_errors() -> Iterator[None]:
+    """Turn ONNX Runtime's ways to run out of memory into torch's, which halves batches.
+
+    Raises:
+        torch.OutOfMemoryError: ONNX Runtime ran out of memory.
+    """
+    try:
+        yield
+    except Exception as error:
+        if any(words in str(error) for words in _OUT_OF_MEMORY):
+            raise torch.OutOfMemoryError(str(error)) from error
+        raise
 
 
 class FaceEncoder(Embedder):

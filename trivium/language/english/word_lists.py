@@ -128,11 +128,11 @@ def _sorted(names: Mapping[Expression, set[str]]) -> dict[Expression, tuple[str,
 
 
 @cache
-def _read(path: Path) -> dict[str, Any]:
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
+def _read_words() -> dict[str, Any]:
+    return yaml.safe_load(WORDS.read_text(encoding="utf-8"))
 
 
-def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
+def word_lists(classes: Sequence[str]) -> WordLists:
     """The lists for these classes: COCO's classes, or Flickr30k Entities' types.
 
     The words of classes that are not asked for stay in the lists: where no hot dog is annotated, one is still no dog.
@@ -140,10 +140,10 @@ def word_lists(classes: Sequence[str], path: Path = WORDS) -> WordLists:
     Raises:
         BadInput: a class has no words.
     """
-    tree = _read(path)
+    tree = _read_words()
     own, types, table, irregular = tree["classes"], tree["types"], tree["table_4"], tree["irregular"]
     if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
-        raise BadInput("class without words", file=path, field="classes", got=missing, choices=[*own, *types])
+        raise BadInput("class without words", file=WORDS, field="classes", got=missing, choices=[*own, *types])
     strict: dict[Expression, set[str]] = {}
     paper: dict[Expression, set[str]] = {}
     singular: set[Expression] = set()
