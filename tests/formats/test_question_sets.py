@@ -185,6 +185,14 @@ def test_mrqa(tmp_path, pack):
     assert read_question_set(written(tmp_path / "without-header.jsonl", record)).ids == ["q1", "q2"]
 
 
+def test_mrqas_stretch_without_a_place_is_refused(tmp_path):
+    detected = [{"text": "1731", "char_spans": [[]]}]
+    record = {"context": "A mill was built in 1731.", "qas": [
+        {"qid": "q1", "question": "When?", "answers": ["1731"], "detected_answers": detected}]}  # fmt: skip
+    with pytest.raises(BadInput, match=r"s\.jsonl.*char_spans\[0\]': no place; got \[\]; expected \[first, last\]"):
+        read_question_set(written(tmp_path / "s.jsonl", {"header": {}}, record))
+
+
 def test_answers_that_cannot_be_right_are_refused(tmp_path):
     record = {
         "id": "a",

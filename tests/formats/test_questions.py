@@ -2,6 +2,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 
 
@@ -31,3 +34,14 @@ def test_reads_every_field(tmp_path: Path) -> None:
     assert (question.id, question.text) == ("q1", "Which river does this bridge cross?")
     assert (question.image, question.wikidata_id) == ("bridge.jpg", "Q12")
     assert question.original_question == "Which river does the Iron Span cross?"
+
+
+def test_a_question_twice_is_refused_with_the_place_of_the_first(tmp_path: Path) -> None:
+    message = r"train\.jsonl:3: field 'id': question twice, the first in row 1; got 'q1'"
+    with pytest.raises(BadInput, match=message):
+        read_questions(write(tmp_path, record(), record(id="q2"), record()))
+
+
+def test_a_file_without_questions_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no questions; expected one JSON object a line"):
+        read_questions(write(tmp_path))

@@ -22,7 +22,7 @@ from trivium.core.folding import fold
 from trivium.core.reading import read_text
 from trivium.core.tables import write_json_lines
 from trivium.formats.json_fields import Field, read_json_or_lines
-from trivium.formats.question_forms import WRITTEN_OUT
+from trivium.formats.question_sets import WRITTEN_OUT
 
 _SHOWN = 5
 _NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came

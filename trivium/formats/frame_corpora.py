@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.core.tables import read_json_lines, write_json_lines
+from trivium.core.tables import write_json_lines
 from trivium.formats.framed_texts import (
     CORE_TYPES,
     PARTS_OF_SPEECH,
@@ -23,7 +22,7 @@ from trivium.formats.framed_texts import (
     LexicalUnit,
     Span,
 )
-from trivium.formats.json_fields import Field
+from trivium.formats.json_fields import Field, read_records
 
 
 @dataclass(frozen=True)
@@ -50,17 +49,7 @@ def read_texts(path: Path) -> list[AnnotatedText]:
             frame, an unknown part of speech or core type, a chain of fewer than two mentions or with a mention twice;
             or the file holds no text.
     """
-    first: dict[str, int] = {}
-    texts = []
-    for row, record in read_json_lines(path):
-        field = Field(record, path, row)
-        texts.append(_text(field))
-        if texts[-1].id in first:
-            field["id"].refuse(f"text twice, the first in row {first[texts[-1].id]}")
-        first[texts[-1].id] = row
-    if not texts:
-        raise BadInput("no texts", file=path, expected="one JSON object a line")
-    return texts
+    return [_text(field) for field in read_records(path, "id", "text")]
 
 
 def read_examples(questions: Path, texts: Path) -> list[Example]:
@@ -78,19 +67,12 @@ def load_examples(path: Path, texts: Sequence[AnnotatedText]) -> ExampleSet:
             answer element to the answer along a chain of the text; or the file holds no question.
     """
     by_id = {text.id: text for text in texts}
-    first: dict[str, int] = {}
     examples, unified, misplaced = [], 0, 0
-    for row, record in read_json_lines(path):
-        field = Field(record, path, row)
+    for field in read_records(path, "id", "question"):
         example = _example(field, by_id)
-        if example.id in first:
-            field["id"].refuse(f"question twice, the first in row {first[example.id]}")
-        first[example.id] = row
         examples.append(example)
         unified += field["answer"]["text"].value != example.answer_text
         misplaced += not example.chain and example.answer not in _spans(example.frame, example.answer_element)
-    if not examples:
-        raise BadInput("no questions", file=path, expected="one JSON object a line")
     return ExampleSet(examples, unified, misplaced)
 
 
@@ -128,7 +110,7 @@ def _frame(field: Field, text: str) -> FrameInstance:
     elements: dict[tuple[str, Span, int], FrameElement] = {}
     for element in field["elements"].items():
         name, span = element["name"].text(empty=False), element.span(text)
-        layer = 1 if element.get("layer") is None else element["layer"].integer()
+        layer = element.get_or("layer", 1).integer()
         if layer < 1:
             element["layer"].refuse("no layer", expected="1, 2, ...")
         if (name, span, layer) in elements:
@@ -140,9 +122,8 @@ def _frame(field: Field, text: str) -> FrameInstance:
 
 def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
     """The parts of a trigger after its first."""
-    parts = unit.get("more")
     last, spans = unit.span(text), []
-    for part in [] if parts is None else parts.items():
+    for part in unit.get_or("more", []).items():
         span = part.span(text)
         if span.start < last.end:
             part.refuse(f"not after the part before ({_place(last)})")

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from trivium.core.errors import BadInput
 from trivium.core.reading import parse_json, read_text
-from trivium.core.tables import parse_object
+from trivium.core.tables import parse_object, read_json_lines
 from trivium.formats.framed_texts import Span
 
 
@@ -51,6 +51,10 @@ class Field:
         value = self.value.get(key)
         return None if value is None else self._at(f".{key}", value)
 
+    def get_or(self, key: str, default: Any) -> "Field":
+        """Return a field, which has the default as its value where it is absent or null."""
+        return self.get(key) or self._at(f".{key}", default)
+
     def items(self) -> Iterator["Field"]:
         """Yield the members of a list."""
         if not isinstance(self.value, list):
@@ -88,6 +92,12 @@ class Field:
             self.refuse("not a whole number", expected="a whole number")
         return self.value
 
+    def boolean(self) -> bool:
+        """Return the value, which must be true or false."""
+        if not isinstance(self.value, bool):
+            self.refuse("not true or false")
+        return self.value
+
     def span(self, text: str) -> Span:
         """Return the span of `start` and `end`, which must not be empty and must lie in this text."""
         span = Span(self["start"].integer(), self["end"].integer())
@@ -101,6 +111,29 @@ class Field:
 
     def _at(self, step: str, value: Any) -> "Field":
         return Field(value, self.file, self.row, (self.name + step).removeprefix("."))
+
+
+def read_records(path: Path, key: str, what: str) -> Iterator[Field]:
+    """Stream the objects of a file of JSON lines, each of which has a name of its own.
+
+    Args:
+        path: one JSON object a line.
+        key: the field with an object's name, a text.
+        what: an object is, for messages.
+
+    Raises:
+        BadInput: not such a file, a name that is missing, empty or stands twice, or no object at all.
+    """
+    first: dict[str, int] = {}
+    for row, record in read_json_lines(path):
+        field = Field(record, path, row)
+        name = field[key].text(empty=False)
+        if name in first:
+            field[key].refuse(f"{what} twice, the first in row {first[name]}")
+        first[name] = row
+        yield field
+    if not first:
+        raise BadInput(f"no {what}s", file=path, expected="one JSON object a line")
 
 
 def read_json_or_lines(path: Path) -> list[Field]:

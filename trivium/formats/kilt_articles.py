@@ -51,12 +51,11 @@ def parse_article(record: Mapping[str, Any], file: Path, row: int) -> KiltArticl
         BadInput: a field is missing, empty or of the wrong type.
     """
     article = Field(record, file, row)
-    info = article.get("wikidata_info") or Field({}, file, row)
-    entity, aliases = info.get("wikidata_id"), info.get("aliases")
+    info = article.get_or("wikidata_info", {})
     return KiltArticle(
         article["wikipedia_id"].text(empty=False),
         article["wikipedia_title"].text(empty=False),
         article["text"].texts(),
-        (entity.text() or None) if entity else None,
-        aliases.texts() if aliases else (),
+        info.get_or("wikidata_id", "").text() or None,
+        info.get_or("aliases", ()).texts(),
     )

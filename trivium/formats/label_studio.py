@@ -60,7 +60,7 @@ def _task(task: Field, values: Mapping[str, str], others: bool) -> ExportedTask:
     if not isinstance(data.value, dict):
         data.refuse("not an object")
     for annotation in task["annotations"].items():
-        if annotation.get("was_cancelled") and annotation.value["was_cancelled"]:
+        if annotation.get_or("was_cancelled", False).value:
             cancelled += 1
             continue
         made = _annotation(annotation, values, others)

@@ -3,9 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_lines
-from trivium.formats.json_fields import Field
+from trivium.formats.json_fields import Field, read_records
 
 SPLITS = ("train", "validation", "test")
 
@@ -41,16 +39,7 @@ def read_questions(path: Path) -> list[Question]:
         BadInput: a field is missing or of the wrong type, an id holds white space or stands twice, there is no answer,
             or there is no question at all.
     """
-    questions: dict[str, Question] = {}
-    for row, record in read_json_lines(path):
-        field = Field(record, path, row)
-        question = _question(field)
-        if question.id in questions:
-            field["id"].refuse("question twice")
-        questions[question.id] = question
-    if not questions:
-        raise BadInput("no questions", file=path, expected="one JSON object a line")
-    return list(questions.values())
+    return [_question(field) for field in read_records(path, "id", "question")]
 
 
 def _question(field: Field) -> Question:

@@ -14,7 +14,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.formats.framed_texts import Example, end_of
 from trivium.formats.json_fields import Field
-from trivium.formats.question_forms import tree_questions
+from trivium.formats.question_sets import tree_questions
 
 VERSION = "1.1"
 _LISTED = 10  # ids of questions with answers that stand elsewhere
@@ -101,8 +101,7 @@ def read_squad(path: Path) -> SquadSet:
 def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
     """Return the answers found in the context, and the numbers of those not found and found in another Unicode form."""
     placed, misplaced, differing = [], 0, 0
-    answers = field.get("answers")
-    for answer in () if answers is None else answers.items():
+    for answer in field.get_or("answers", []).items():
         text, start = answer["text"].text(), answer["answer_start"].integer()
         end = end_of(context, start, text)
         if end is None:
@@ -115,10 +114,7 @@ def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], i
 
 def _why_not(field: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
     """Return why a question cannot be used, one of REASONS, or None."""
-    impossible = field.get("is_impossible")
-    if impossible is not None and not isinstance(impossible.value, bool):
-        impossible.refuse("not true or false")
-    if impossible is not None and impossible.value:
+    if field.get_or("is_impossible", False).boolean():
         return "impossible"
     if not question.strip():
         return "empty_question"

@@ -99,15 +99,15 @@ def _question(record: Field) -> TriviaQuestion:
         problem = "no answer: TriviaQA's test questions have none; take the training and development files"
         record.refuse(problem, choices=record.keys)
     value = record["Answer"]["Value"].text(empty=False)
-    aliases, pages = record["Answer"].get("Aliases"), record.get("EntityPages")
+    aliases = record["Answer"].get_or("Aliases", ()).texts()
     return TriviaQuestion(
         id=identifier,
         text=record["Question"].text(empty=False),
         answer=value,
-        answers=tuple(dict.fromkeys([value, *filter(str.strip, aliases.texts() if aliases else ())])),
+        answers=tuple(dict.fromkeys([value, *filter(str.strip, aliases)])),
         links=tuple(
             page["Title"].text(empty=False)
-            for page in (pages.items() if pages else ())
-            if page.get("DocSource") is None or page["DocSource"].value == "TagMe"
+            for page in record.get_or("EntityPages", []).items()
+            if page.get_or("DocSource", "TagMe").value == "TagMe"
         ),
     )

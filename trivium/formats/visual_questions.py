@@ -17,7 +17,7 @@ from pathlib import Path
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv_records, read_json_lines
-from trivium.formats.json_fields import Field
+from trivium.formats.json_fields import Field, read_records
 from trivium.formats.pictures import PICTURES, is_picture
 
 
@@ -74,22 +74,17 @@ def read_infoseek(path: Path) -> list[VisualQuestion]:
         BadInput: a field is missing or of another type, a type that does not fit its answer, a question twice, or none.
     """
     types = _infoseek_types(path.with_name(f"{path.stem}_qtype{path.suffix}"))
-    questions: dict[str, VisualQuestion] = {}
-    for row, record in read_json_lines(path):
-        field = Field(record, path, row)
-        identifier = field["data_id"].text(empty=False)
-        if identifier in questions:
-            field["data_id"].refuse("question twice")
+    questions = []
+    for field in read_records(path, "data_id", "question"):
+        identifier = field["data_id"].text()
         answers, limits = _infoseek_answers(field["answer_eval"])
         kind = types.get(identifier, "string" if limits is None else "numerical")
         if (kind == "numerical") != (limits is not None):
             field["answer_eval"].refuse(f"an answer that does not fit the type {kind}", expected="a range of numbers")
         text, picture = (field[name].text(empty=False) for name in ("question", "image_id"))
         split = field["data_split"].text()
-        questions[identifier] = VisualQuestion(identifier, text, picture, kind, split, answers, limits)
-    if not questions:
-        raise BadInput("no questions", file=path, expected="one JSON object a line")
-    return list(questions.values())
+        questions.append(VisualQuestion(identifier, text, picture, kind, split, answers, limits))
+    return questions
 
 
 def _infoseek_types(path: Path) -> dict[str, str]:
