@@ -1,11 +1,10 @@
 """Training of a retrieval model: rates, resuming to the bit, mini-batches that change nothing, errors."""
 
-from dataclasses import dataclass, field
-
 import pytest
 import torch
 
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
+from tests.nets.curves import Curves
 from trivium.core.image_shards import Images
 from trivium.decorrelation.batches import Batches, Draws, Pictures, training_pairs
 from trivium.decorrelation.training_job import add_gradient, halved, train
@@ -15,19 +14,6 @@ from trivium.formats.picture_corpora import read_corpus
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
     return write_world(tmp_path_factory.mktemp("world"))
-
-
-@dataclass
-class Curves:
-    """Keeps what is logged; raises at a step to play a kill."""
-
-    stop: int | None = None
-    points: dict[int, dict[str, float]] = field(default_factory=dict)
-
-    def __call__(self, step, **values):
-        if step == self.stop:
-            raise KeyboardInterrupt
-        self.points[step] = values
 
 
 def tiny(dropout=0.2):

@@ -1,12 +1,11 @@
 """Fine-tuning: fixed steps, resumable to the bit, the same whatever the mini-batch; the stage from files to files."""
 
-from dataclasses import dataclass, field
-
 import pytest
 import torch
 
 from stages.complexity import finetune
 from tests.complexity.tiny_readers import questions, settings, write_camembert
+from tests.nets.curves import Curves
 from trivium.complexity.readers.finetuning import FinetuneParameters, mean_loss, train
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
@@ -35,19 +34,6 @@ def without_dropout(reader):
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     return reader
-
-
-@dataclass
-class Curves:
-    """Keeps what is logged; raises at a step to play a kill."""
-
-    stop: int | None = None
-    points: dict[int, dict[str, float]] = field(default_factory=dict)
-
-    def __call__(self, step, **values):
-        if step == self.stop:
-            raise KeyboardInterrupt
-        self.points[step] = values
 
 
 def run(reader, work, curves=None, every=4, count=40):
