@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from trivium.complexity.readers.finetuning import contrast_job
+from trivium.complexity.readers.contrasting import contrast_job
 from trivium.complexity.readers.interface import AnyReaderSettings
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage

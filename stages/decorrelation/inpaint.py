@@ -47,7 +47,7 @@ def main(
     counts = {subset: len(part) for subset, part in chosen.items()}
     weights = weights_file(base / kind.weights) if kind.weights else None
     work = context.work
-    if weights:  # what was painted with other weights is not gone on with; the harness sees the folder alone
+    if weights:  # a killed run goes on only with the same weights; the harness sees their folder alone
         work /= f"{weights.stem}-{weights.stat().st_size}-{weights.stat().st_mtime_ns}"
     paint = partial(
         paint_shard,

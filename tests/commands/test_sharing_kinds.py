@@ -75,6 +75,7 @@ def test_the_cross_encoder_scores_as_the_graph_does(built, shared, capsys):
     left = run(out, texts=texts)
     found = left["model"].predict(left["pairs"], activation_fn=torch.nn.Identity())
     model, tokenizer = load_cross_encoder(built / "models/kvqae/cross_encoder/few_shot", PAIR_TOKENS)
+    model.cpu()  # in full precision, as on the left
     passages = {0: ("w1 w2", "w3 is the w4"), 1: ("w5", "w6 " * 40)}
     asked = [("where is w1 ?", 0), ("where is w1 ?", 1)]
     expected = score_pairs(model, tokenizer, asked, passages, max_tokens=PAIR_TOKENS, batch=2)

@@ -104,7 +104,7 @@ def test_interrupted_training_goes_on_to_the_same_weights(training, tmp_path):
 
 def states(model, ids):
     model.train()
-    return model(input_ids=ids).start_logits
+    return model(input_ids=ids.to(model.device)).start_logits
 
 
 def test_dropout_is_set_in_hidden_and_attention_layers(tmp_path):

@@ -64,11 +64,12 @@ def render_part(
         name: value | (settings or {}).get(name, {}) if isinstance(value, dict) else value
         for name, value in values.items()
     }
-    given = {"thorough": out / "never_made.json"} | arguments | {"used": used}
+    wanted = inspect.signature(module.main).parameters
+    outs = {name: out / name for name in wanted if name.startswith("out_")}  # by default they are those of a real run
+    given = {"thorough": out / "never_made.json"} | outs | arguments | {"used": used}
     words = words_of(STAGES[name])
     if "found" in words:
         given["found"] = [arguments["folder"] / Path(word).name for word in words["found"]]
-    wanted = inspect.signature(module.main).parameters
     chosen = {argument: given[argument] for argument in wanted if argument in given}
     parameters = validate(model, values, section, used, {})
     return module.main(parameters, None, **chosen, out=out / pipeline / f"{part}.json") or {}

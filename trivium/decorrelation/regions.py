@@ -69,7 +69,11 @@ def box_regions(picture: Picture) -> Regions:
 
 
 def segmentation_regions(picture: Picture) -> Regions:
-    """Regions of segmentations, or boxes without any; cells are pixels. `ValueError` as `rasterise_segmentation`."""
+    """Regions of segmentations; an object without one has its box. Cells are pixels.
+
+    Raises:
+        ValueError: as `rasterise_segmentation`.
+    """
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for instance in picture.objects:
         outline = instance.segmentation

@@ -6,7 +6,7 @@ killed training goes on: that takes minutes at the papers' size, and what is rea
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import torch
@@ -25,6 +25,14 @@ def pad(rows: Sequence[ArrayLike], filler: int = 0, *, left: bool = False) -> Te
     """(rows, longest) int64, filled up on the right or on the left."""
     tensors = [torch.from_numpy(np.asarray(row, dtype=np.int64)) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=filler, padding_side="left" if left else "right")
+
+
+def first_tokens(tokenizer: Any, text: str, count: int) -> str:
+    """The text up to the end of its token number `count`."""
+    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
+    if len(offsets) <= count:
+        return text
+    return text[: offsets[count - 1][1]] if count else ""
 
 
 class Ragged(NamedTuple):

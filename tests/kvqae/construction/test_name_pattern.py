@@ -1,4 +1,4 @@
-"""Generated questions are read as written, or refused by row and field."""
+"""Names are found in a question as whole words, whatever their case."""
 
 from trivium.kvqae.construction.generation import name_pattern
 

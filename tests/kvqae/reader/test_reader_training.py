@@ -94,7 +94,7 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
-    model.eval()
+    model.eval().cpu()  # in full precision
     parameters = ReaderPretrainParameters(**PRETRAIN)
     sampled = [
         (each, np.concatenate([each.relevant, each.irrelevant[:rest]]))

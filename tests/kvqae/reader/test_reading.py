@@ -1,4 +1,6 @@
+import json
 import math
+import shutil
 
 import numpy as np
 import pytest
@@ -23,6 +25,7 @@ def world(tmp_path_factory):
 def reader(world):
     torch.manual_seed(3)
     model, tokenizer = load_reader(world.base, 32, new_heads=True)
+    model.cpu()  # in full precision
     with torch.no_grad():
         model.qa_outputs.weight.mul_(100)  # random heads with opinions
     return model, tokenizer, texts_of(world.passages, world.articles, np.arange(24))
@@ -31,6 +34,19 @@ def reader(world):
 def read(reader, pairs, batch=16, longest=3):
     model, tokenizer, texts = reader
     return read_pairs(model, tokenizer, pairs, texts, max_tokens=32, longest=longest, batch=batch)
+
+
+def test_a_folder_that_pads_and_cuts_on_the_left_is_read_as_any_other(reader, world, tmp_path):
+    shutil.copytree(world.base, tmp_path / "left")
+    file = tmp_path / "left" / "tokenizer_config.json"
+    settings = json.loads(file.read_text()) | {"padding_side": "left", "truncation_side": "left"}
+    file.write_text(json.dumps(settings))
+    passages = [("w1", "w2 w3"), ("w4", "w5 " * 40)]
+    expected, found = (
+        tokenize(tokenizer, [QUESTION] * 2, passages, 24)
+        for tokenizer in (reader[1], load_reader(tmp_path / "left", 32, new_heads=True)[1])
+    )
+    assert found.input_ids.tolist() == expected.input_ids.tolist()
 
 
 def jointly(reader, passages, weights, longest=3):

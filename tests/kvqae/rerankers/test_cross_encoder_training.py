@@ -67,7 +67,7 @@ def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
     model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
-    model.eval()
+    model.eval().cpu()  # in full precision
     sampled = [(each, np.concatenate([each.relevant, each.irrelevant])) for each in examples[:3]]
 
     def loss(sampled):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sentence_transformers import SentenceTransformer
 
 from tests.kvqae.tiny_bert import write_tiny_sentence_encoder
@@ -13,6 +14,12 @@ from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 
 TEXTS, TITLES = ["w1 w2 w3", "w4", "w5 w6 w7 w8 w9"], ["w10", "w11 w12", "w13"]
+
+
+@pytest.fixture(autouse=True)
+def on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the library, which computes in full precision there."""
+    monkeypatch.setattr("trivium.kvqae.retrieval.text_encoder.pick_device", lambda: torch.device("cpu"))
 
 
 @pytest.fixture

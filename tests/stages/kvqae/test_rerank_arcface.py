@@ -114,6 +114,12 @@ def test_cosines_of_faces_and_the_initial_order_of_equal_images(files):
     assert {path.name for path in files["out"].iterdir()} == {"validation.trec", "test.trec"}
 
 
+def test_a_face_without_length_is_refused():
+    initial, faces = Run.from_dict({"q": {0: 2.0, 1: 1.0}}), np.array([[3.0, 4.0], [0.0, 0.0]])
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match="query 'q' has a score that is not finite"):
+        kernel(initial, faces[:1], faces, np.array([0, 1]))
+
+
 @pytest.mark.parametrize("depth", [1, 3, 6])
 def test_only_the_best_are_reranked_and_score_as_in_a_longer_list(files, depth):
     _, whole = rerank(files)

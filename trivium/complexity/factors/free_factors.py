@@ -13,7 +13,7 @@ What stands in for the paper's factors, and what cannot:
 | governor_absent | the lemma that it depends on is not in the question (syntax) | f3 |
 
 f0, f5 and f6 need frames, f1 coreference chains. For f0 and f6 frames may be predicted by a parser: a question's frame
-is the one whose element covers the answer best, as in the paper the answer is an element of the frame that the
+is the one whose element covers the answer best: in the paper the answer is an element of the frame that the
 question was made from. A parser's mistakes pull the effects of both factors towards 0. Numeric properties are cut where
 they split the set most evenly.
 """

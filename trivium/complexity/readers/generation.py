@@ -21,6 +21,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained
+from trivium.nets.tokens import first_tokens
 
 _CHUNK = 1000  # texts tokenised at once
 
@@ -76,14 +77,6 @@ def _cut(tokenizer: Any, template: str, question: str, context: str, max_tokens:
         tokens = len(tokenizer(context, add_special_tokens=False)["input_ids"])
         shorter = first_tokens(tokenizer, context, max(0, tokens - excess))
         context = shorter if shorter != context else context[:-1]
-
-
-def first_tokens(tokenizer: Any, text: str, count: int) -> str:
-    """The text up to the end of its token number `count`."""
-    offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
-    if len(offsets) <= count:
-        return text
-    return text[: offsets[count - 1][1]] if count else ""
 
 
 IGNORED = -100  # label of what is not to be predicted

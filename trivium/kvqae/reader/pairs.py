@@ -49,7 +49,7 @@ class Pairs(NamedTuple):
 def load_pair_model(
     network: Any, folder: Path, what: str, max_tokens: int, *, new: tuple[str, ...], **options: Any
 ) -> tuple[Any, BertTokenizer]:
-    """A BERT that reads questions with passages, and its tokenizer, from a Hugging Face folder with safetensors.
+    """A BERT that reads `max_tokens` of a question with a passage, and its tokenizer, from a folder with safetensors.
 
     It is on the GPU if there is one. For the other arguments see `load_pretrained`.
 
@@ -64,6 +64,7 @@ def load_pair_model(
     positions = model.config.max_position_embeddings
     if max_tokens > positions:
         raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
+    tokenizer.padding_side = tokenizer.truncation_side = "right"  # a folder may say otherwise, see `Pairs`
     return model.to(pick_device()), tokenizer
 
 

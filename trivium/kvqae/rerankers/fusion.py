@@ -1,7 +1,7 @@
 """Ways to fuse re-rankers, and the choice among them by validation MRR of passages (kvqae.md §4).
 
 `image` fuses those that look at the image (ArcFace and RRT), `text_image` those that read the text (the cross-encoder)
-with the outcome; `image_alone` fuses the images into a list of its own, of Table 5. Ways are PosFuse, and each
+with the outcome; `image_alone` fuses the images into a list of its own (Table 5). Ways are PosFuse, and each
 normalisation with every weighting. PosFuse sees only positions, which no normalisation changes, so it has none here;
 `default_minimum` comes before either. A re-ranker without any list has no part in a fusion.
 

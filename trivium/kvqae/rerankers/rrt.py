@@ -176,8 +176,9 @@ def rerank(
     best = first(run, depth)
     pairs, places = image_pairs(best, images, base)
     scores = score_pairs(model, question_features, base.features, pairs, batch=batch)
-    of_articles = np.full(places.shape, np.nan)
-    of_articles[places >= 0] = scores[places[places >= 0]]
+    shown = places >= 0
+    of_articles = np.zeros(places.shape)
+    of_articles[shown] = scores[places[shown]]
     without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base.features.counts[pairs[:, 1]] == 0)
     present = best.documents != PADDING
     counts: dict[str, float] = {
@@ -187,7 +188,7 @@ def rerank(
         "pairs": len(pairs),
         "pairs_without_locals": int(without_locals.sum()),
     }
-    return rank_passages(best, of_articles, "rrt"), counts
+    return rank_passages(best, of_articles, shown, "rrt"), counts
 
 
 def read_base(articles: Path, passages: Path, features: Path) -> Base:

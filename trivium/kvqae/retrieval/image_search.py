@@ -106,12 +106,13 @@ def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: in
     return passages
 
 
-def rank_passages(listed: Run, scores: NDArray[np.float64], name: str) -> Run:
-    """Rank the passages of lists by these scores of their articles, (queries, depth); those with NaN are left out.
+def rank_passages(listed: Run, scores: NDArray[np.float64], shown: NDArray[np.bool_], name: str) -> Run:
+    """Rank the passages of lists by the scores of their articles; those that are not shown are left out.
 
-    Each position in the list costs 1e-8: passages of one article keep their order.
+    Each position in the list costs 1e-8: passages of one article keep their order. `scores` and `shown` are (queries,
+    depth). `ValueError` where what is shown has a score that is not finite.
     """
-    documents = np.where(np.isnan(scores), PADDING, listed.documents)
+    documents = np.where(shown, listed.documents, PADDING)
     return Run.from_scores(listed.queries, documents, scores - STEP * np.arange(scores.shape[1]), name=name)
 
 

@@ -19,13 +19,12 @@ from pydantic import Field, model_validator
 from torch import Tensor
 from transformers import AutoModelForQuestionAnswering, PreTrainedTokenizerFast
 
-from trivium.complexity.readers.generation import first_tokens
 from trivium.complexity.readers.interface import Answer, Features, Reader, ReaderSettings, Reading
 from trivium.core.errors import BadInput
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import autocast, halving_batches, pick_device
 from trivium.nets.pretrained import load_pretrained, most_tokens
-from trivium.nets.tokens import pad
+from trivium.nets.tokens import first_tokens, pad
 
 _WIDE = 256
 _CHUNK = 250  # questions tokenised at once

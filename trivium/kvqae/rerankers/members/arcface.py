@@ -45,13 +45,12 @@ def rerank(
         image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
     """
     images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
-    scores = np.full(images.shape, np.nan)
+    shown, scores = images >= 0, np.zeros(images.shape)
     for row, face in enumerate(faces.astype(np.float64)):
-        shown = images[row] >= 0
-        targets = base_faces[images[row, shown]].astype(np.float64)
+        targets = base_faces[images[row, shown[row]]].astype(np.float64)
         lengths = np.linalg.norm(targets, axis=1) * np.linalg.norm(face)
-        scores[row, shown] = (targets * face).sum(axis=1) / lengths
-    return rank_passages(initial, scores, SYSTEM)
+        scores[row, shown[row]] = (targets * face).sum(axis=1) / lengths
+    return rank_passages(initial, scores, shown, SYSTEM)
 
 
 class ArcFace(Reranker):

@@ -91,10 +91,9 @@ class Patches(Reranker):
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
         best = first(initial, self.settings.depth)
-        values = np.full(best.documents.shape, np.nan)
+        values, shown = np.zeros(best.documents.shape), np.zeros(best.documents.shape, bool)
         counts = {"questions_without_image": 0, "passages": 0, "passages_without_image": 0, "pairs": 0}
-        for row, question in enumerate(questions):
-            documents = best.documents[row]
+        for row, (question, documents) in enumerate(zip(questions, best.documents, strict=True)):
             images = [self.image_of[article] for article in self.article_of[documents[documents != PADDING]]]
             counts["passages"] += len(images)
             name = question.image or ""
@@ -103,10 +102,11 @@ class Patches(Reranker):
                 counts["questions_without_image"] += 1
                 continue
             scores = self.compare(query, sorted({name for name in images if name is not None}))
-            values[row, : len(images)] = [scores.get(name or "", np.nan) for name in images]
+            shown[row, : len(images)] = [name in scores for name in images]
+            values[row, : len(images)] = [scores.get(name or "", 0.0) for name in images]
             counts["pairs"] += len(scores)
             counts["passages_without_image"] += sum(name not in scores for name in images)
-        return rank_passages(best, values, self.name), {name: float(count) for name, count in counts.items()}
+        return rank_passages(best, values, shown, self.name), {name: float(count) for name, count in counts.items()}
 
     def compare(self, query: NDArray[np.float16], names: Sequence[str]) -> dict[str, float]:
         """The score of a picture with each of these images of articles that can be read."""
