@@ -36,6 +36,13 @@ def test_recorded_digest_is_kept_for_the_next_run_and_said(pins, tmp_path, capsy
     assert "sha256" not in (tmp_path / "pins.yaml").read_text(), "people's file is left alone"
 
 
+@pytest.mark.parametrize("text", ["", "# Recorded at the first download; commit this file.\n"])
+def test_emptied_records_are_made_anew(pins, tmp_path, text):
+    pins(revision=FULL).record_file("source", "a.txt", FilePin(sha256=DIGEST, size=7))
+    (tmp_path / "pins.lock.yaml").write_text(text)
+    assert pins(revision=FULL).file("source", "a.txt") == FilePin()
+
+
 def test_pinned_digest_is_never_recorded_over(pins, tmp_path):
     mine = pins(revision=FULL, files={"a.txt": {"sha256": DIGEST}})
     mine.record_file("source", "a.txt", FilePin(sha256="1" * 64, size=7))

@@ -24,7 +24,7 @@ def member_names(family: str) -> tuple[str, ...]:
 class Registry(Mapping[str, type[T]]):
     """The classes of a family, a package, by their names; a class's module is imported when it is asked for.
 
-    `what` is how messages call a member; `field` is the parameter that they name where no member has the name in it.
+    `what` is how messages call a member; `field` is the parameter that a message names when its value is no member.
     """
 
     def __init__(self, family: str, what: str, field: str) -> None:

@@ -15,7 +15,6 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters
 from trivium.sources.brought import sha256_of
 
 PINS = Path(__file__).with_name("pins.yaml")
@@ -130,11 +129,16 @@ class Pins:
 
 def _read(path: Path, kind: type[S]) -> dict[str, S]:
     try:
-        return TypeAdapter(dict[str, kind]).validate_python(read_parameters(path))  # type: ignore[valid-type]
+        tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        return TypeAdapter(dict[str, kind]).validate_python(tree)  # type: ignore[valid-type]
+    except FileNotFoundError:
+        raise BadInput("no such pins file", file=path) from None
     except ValidationError as error:
         first = error.errors()[0]
         problem, field = f"not a mapping of sources: {first['msg']}", ".".join(map(str, first["loc"]))
         raise BadInput(problem, file=path, field=field, got=first["input"]) from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"not a mapping of sources: {error}", file=path) from None
 
 
 def refuse_download(

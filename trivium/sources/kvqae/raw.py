@@ -1,7 +1,7 @@
 """The raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
 
-Those of the local world are brought by the user.
-The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. One pass over each file.
+In the local world the user brings them. The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE,
+images in shards. One pass over each file.
 """
 
 import shutil
