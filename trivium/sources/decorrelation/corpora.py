@@ -3,11 +3,11 @@
 A user's folder, and what is downloaded, is laid out as `data/decorrelation/raw/<dataset>`, except that COCO's
 annotations may come in its two files and images as plain files or zips.
 
-Pictures are made fit for every later stage: RGB, in the pixel grid of their annotations. A picture that already is keeps
-its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and stored as PNG, which loses
-nothing, under its own name. COCO was annotated on pixels as they are stored; viewers of today turn them by their EXIF
-tag. So the stored grid is kept where it has the annotated width and height, and the picture is turned only where the
-turned one alone has them.
+Pictures are made fit for every later stage: RGB, in the pixel grid of their annotations. A picture that already is
+keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and stored as PNG,
+which loses nothing, under its own name. COCO was annotated on pixels as they are stored; viewers of today turn them
+by their EXIF tag. So the stored grid is kept where it has the annotated width and height, and the picture is turned
+only where the turned one alone has them.
 """
 
 import io
