@@ -17,8 +17,8 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import psutil
@@ -92,7 +92,8 @@ class Result:
         if pipeline == "kvqae":
             seed = {"seed": self.training} if self.training else {}  # 0 is the default
             trained = {stage: scale.get(stage, {}) | seed for stage in TRAINED if seed or stage in scale}
-            return {pipeline: scale | trained | {"read": {"seeds": [self.training]}}}
+            read = scale.get("read", {}) | {"seeds": [self.training]}
+            return {pipeline: scale | trained | {"read": read}}
         mine = {name: cell for name, cell in scale["cells"].items() if name.endswith(f"_{self.training}")}
         cells = dict.fromkeys(read_parameters(root / "params.yaml")["decorrelation"]["cells"]) | mine
         return {pipeline: scale | {"cells": cells}}
@@ -125,7 +126,7 @@ def clean_commit(root: Path) -> str:
 
 
 def clone(root: Path, copy: Path) -> Path:
-    """Clone the project into the copy of a pipeline, unless it exists: pipelines may run side by side."""
+    """Clone the project into a copy, unless it exists."""
     if not copy.exists():
         with write_atomically(copy) as partial_copy:
             call("git", "clone", "-q", str(root), str(partial_copy), cwd=root)
@@ -228,12 +229,25 @@ def out_of_date(root: Path, pipelines: Sequence[str]) -> dict[Result, list[str]]
     return reasons
 
 
-def make_results(root: Path, commit: str, results: Sequence[Result]) -> None:
-    """Make results of one pipeline in one world in the same copy, one after the other."""
-    world = "" if results[0].world is None else f"-{results[0].world}"
-    copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{results[0].pipeline}{world}")
-    for result in results:
-        make_result(root, copy, result)
+def make_results(root: Path, commit: str, results: Sequence[Result], lanes: int) -> None:
+    """Make results in their order, as many at a time as there are lanes, each of which has its copies.
+
+    What two results share, such as a world's first models, comes from DVC's run cache where one of them has made it.
+    """
+    free = SimpleQueue[int]()
+    for lane in range(lanes):
+        free.put(lane)
+
+    def make(result: Result) -> None:
+        lane = free.get()
+        try:
+            copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{result.pipeline}-{lane}")
+            make_result(root, copy, result)
+        finally:
+            free.put(lane)
+
+    with ThreadPoolExecutor(lanes) as pool:
+        list(pool.map(make, results))
 
 
 def options(parser: ArgumentParser) -> None:
@@ -253,13 +267,8 @@ def run(arguments: Namespace) -> None:
         return
     commit = clean_commit(root)
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
-    by_world: dict[tuple[str, int], list[Result]] = {}
-    for result in reasons:
-        if result.world is not None:
-            by_world.setdefault((result.pipeline, result.world), []).append(result)
     room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
-    with ThreadPoolExecutor(max(1, room)) as pool:
-        list(pool.map(partial(make_results, root, commit), by_world.values()))
-    for result in reasons:
-        if result.world is None:
-            make_results(root, commit, [result])
+    claims = [result for result in reasons if result.world is not None]
+    worlds = {(result.pipeline, result.world) for result in claims}
+    make_results(root, commit, claims, max(1, min(room, len(worlds))))  # more would make a world more than once
+    make_results(root, commit, [result for result in reasons if result.world is None], 1)
