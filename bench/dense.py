@@ -157,7 +157,7 @@ def main() -> None:
                 "faiss_mib": harness.peak_memory(faiss_file, folder / f"{ROWS}.npy"),
                 "encoding_mib": harness.peak_memory(encode_files, folder, 1_000),
                 "encoding_mib_ten_times_the_passages": harness.peak_memory(encode_files, folder, 10_000),
-                "versions": harness.versions("faiss-gpu", "numpy", "sentence-transformers", "torch"),
+                "versions": harness.versions("faiss-cpu", "numpy", "sentence-transformers", "torch"),
             },
         )
 

@@ -179,7 +179,7 @@ def main() -> None:
             },
             **places,
             "largest_difference_of_values": float(np.abs(differences).max()),
-            "versions": harness.versions("faiss-gpu", "numpy"),
+            "versions": harness.versions("faiss-cpu", "numpy"),
         },
     )
 

@@ -70,7 +70,7 @@ def record(name: str, figures: dict[str, Any]) -> None:
     parts = dict(kept["parts"]) if kept.get("gpu") == gpu else {}
     parts[name] = figures
     ordered = {part: parts[part] for part in (*PARTS, "tests") if part in parts}
-    versions = harness.versions("torch", "transformers", "faiss-gpu", "onnxruntime-gpu")
+    versions = harness.versions("torch", "transformers", "faiss-cpu", "onnxruntime-gpu")
     write_json(file, {"gpu": gpu, "machine": harness.machine(), "parts": ordered, "versions": versions})
 
 

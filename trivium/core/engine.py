@@ -88,7 +88,7 @@ def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None
 
 
 def visible_gpus() -> list[str]:
-    """The GPUs that torch may use, as CUDA names them; none where it is not imported: faiss uses all by itself."""
+    """The GPUs that torch may use, as CUDA names them; none where it is not imported."""
     torch = sys.modules.get("torch")
     numbers = [str(number) for number in range(torch.cuda.device_count())] if torch else []
     names = [name for name in os.environ.get(VISIBLE, "").split(",") if name]

@@ -1,18 +1,18 @@
 """Nearest neighbours by inner product or cosine: exact, and approximate with an inverted file (faiss).
 
 faiss finds candidates in float32, whose last bits depend on how a product was blocked. What is returned is scored
-again in float64, so that equal vectors get equal scores and no result depends on block size, shards, batch or device;
-ties go to the lower id.
+again in float64, so that equal vectors get equal scores and no result depends on block size, shards or batch; ties go
+to the lower id.
 
 faiss's wheel brings an OpenBLAS of 2021, which takes processors that it does not know for such of 2004: on an Ice Lake
 exact search reached 10 of 61 GFLOP/s. So it is told what the processor has, unless somebody has told it already, as
-`run.portable` does: whoever needs faiss imports it from here.
+`run.portable` does: whoever needs faiss imports it from here. It is faiss for processors: that for GPUs brings the
+libraries of another CUDA, which torch would load into all processes (200 MiB each).
 """
 
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,6 @@ with named_kernels():
     import faiss as faiss
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
-GPU_MAX = 2048  # the longest list that faiss returns from a GPU
 PAIRS = 128  # pairs scored again at a time: their vectors stay in the processor's cache
 
 # From how many queries on faiss multiplies matrices; its own default, 128 000, made 250 queries four times slower.
@@ -135,12 +134,11 @@ def build_ivf(matrix: NDArray, *, lists: int, train_rows: int, seed: int = 0, bl
         raise BadInput("fewer rows than lists", field="lists", got=lists, expected=f"at most {len(sample)}")
     index: Index = faiss.index_factory(matrix.shape[1], f"IVF{lists},SQ8", faiss.METRIC_INNER_PRODUCT)
     index.cp.seed = seed
-    index = faiss.index_cpu_to_all_gpus(index) if faiss.get_num_gpus() else index
     index.train(_vectors(matrix[sample], sample, False, "matrix"))
     for start in range(0, len(matrix), block_size):
         block = matrix[start : start + block_size]
         index.add(_vectors(block, np.arange(start, start + len(block)), False, "matrix"))
-    return faiss.index_gpu_to_cpu(index) if faiss.get_num_gpus() else index
+    return index
 
 
 def read_ivf(path: Path) -> Index:
@@ -227,7 +225,7 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
     waiting, k = np.arange(len(queries)), best.shape[1]
     width = min(k + MARGIN, len(block))
     while len(waiting):
-        scores, rows = _knn(queries[waiting], block, width)
+        scores, rows = faiss.knn(queries[waiting], block, width, metric=faiss.METRIC_INNER_PRODUCT)
         together = np.concatenate([best[waiting], scores], axis=1)
         cut = np.partition(together, -k, axis=1)[:, -k, None] - error[waiting]
         # A list that ends above the cut may hide rows that tie with the k-th: look again, further down.
@@ -236,17 +234,6 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
             yield waiting[complete], rows[complete], (scores >= cut)[complete]
         waiting = waiting[~complete]
         width = min(4 * width, len(block))
-
-
-def _knn(queries: Scores, block: Scores, k: int) -> tuple[Scores, Ids]:
-    if faiss.get_num_gpus() and k <= GPU_MAX:
-        return faiss.knn_gpu(_gpu(), queries, block, k, metric=faiss.METRIC_INNER_PRODUCT)
-    return faiss.knn(queries, block, k, metric=faiss.METRIC_INNER_PRODUCT)
-
-
-@cache
-def _gpu() -> "faiss.StandardGpuResources":
-    return faiss.StandardGpuResources()  # its buffers are made once a process
 
 
 def _score(queries: NDArray[np.float64], block: Scores, query: Ids, row: Ids) -> Scores:

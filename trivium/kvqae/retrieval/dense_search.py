@@ -88,8 +88,7 @@ def _map(engine: Engine, function: Callable[[T], R], shards: Sequence[T], descri
     """Map over shards; a single one in this process, since another takes longer to start than a small search."""
     if len(shards) == 1:
         return map(function, shards)
-    on_gpu = engine.has_gpu(lambda: faiss.get_num_gpus() > 0)
-    return engine.map(function, shards, description=description, on_gpu=on_gpu)
+    return engine.map(function, shards, description=description)
 
 
 def _ranges(count: int, size: int) -> list[range]:
