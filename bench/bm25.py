@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench import harness
-from trivium.kvqae.retrieval.lucene import Searcher, _java, build_index, hits_writer
+from trivium.kvqae.retrieval.bm25 import Searcher, _java, build_index, hits_writer
 
 DOCUMENTS, WORDS, QUESTIONS, DEPTH, K1, B, HEAP = 20_000, 100, 200, 100, 0.9, 0.4, 2
 VOCABULARY = 60_000  # drawn by Zipf's law

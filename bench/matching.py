@@ -22,8 +22,7 @@ from trivium.core.parameters import read_parameters
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.formats.pictures import Caption
 from trivium.language.english.chunker import RuleChunker
-from trivium.language.english.matching import Matcher, Range
-from trivium.language.english.sentences import Sentence, read_sentence
+from trivium.language.english.sentences import Matcher, Range, Sentence, read_sentence
 from trivium.language.english.word_lists import LINKS, WORDS, Expression, word_lists
 
 CAPTIONS, DISTINCT, PEER, SHARD = 616_435, 5_000, 20_000, 8192

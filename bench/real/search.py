@@ -36,9 +36,9 @@ from trivium.core.tables import read_json, read_table, write_json, write_json_li
 from trivium.kvqae.asking.building import ARTICLES, BM25, PASSAGES, read_base
 from trivium.kvqae.asking.models import models_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
 from trivium.kvqae.retrieval.fusion import tune_row
-from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run

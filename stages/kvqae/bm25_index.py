@@ -9,8 +9,7 @@ from trivium.core.arithmetic import is_portable
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
-from trivium.kvqae.retrieval.bm25 import documents
-from trivium.kvqae.retrieval.lucene import Analyzer, build_index
+from trivium.kvqae.retrieval.bm25 import Analyzer, build_index, documents
 
 
 class Bm25IndexParameters(Parameters):

@@ -6,8 +6,7 @@ import pytest
 from trivium.complexity.factors.free_factors import sentence_of
 from trivium.complexity.systems import ALONE, best_overlap_sentence, random_span, same_group_donors
 from trivium.formats.framed_texts import Span
-from trivium.language.reading.language import overlap
-from trivium.language.reading.spaced import FRENCH
+from trivium.language.languages import FRENCH, overlap
 
 content_stems, sentences = FRENCH.content_stems, FRENCH.sentences
 TEXT = "Le roi fuit. L'armée attaqua la ville en 1915 ! « Où est le fort ? » Les armées quittèrent les villes."

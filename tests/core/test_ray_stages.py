@@ -87,11 +87,10 @@ from trivium.kvqae.reader.inputs import Selection, texts_of
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, search_shard, write_runs
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, build_index, search_shard, write_runs
 from trivium.kvqae.retrieval.dense_search import DenseSearchParameters
 from trivium.kvqae.retrieval.dpr_training import DprParameters
 from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters
-from trivium.kvqae.retrieval.lucene import build_index
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters
 from trivium.nets import training
 

@@ -19,7 +19,7 @@ from trivium.complexity.partitions import MEAN
 from trivium.core.errors import BadInput
 from trivium.core.parameters import validate
 from trivium.formats.answer_files import model_names
-from trivium.language.reading.languages import LANGUAGES
+from trivium.language.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
 
 _NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "margin", "draws", "seed")

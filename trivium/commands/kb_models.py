@@ -72,7 +72,7 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
     if not equals or not _NAME.fullmatch(name):
         raise BadInput("no such text encoder", field="--text-encoder", got=value, expected="NAME=FOLDER",
                        choices=TEXT_ENCODERS)  # fmt: skip
-    from trivium.nets.sentence_folder import MODULES  # imports torch
+    from trivium.nets.pretrained import MODULES  # imports torch
 
     needed = ("question", "passage") if family_of(name).towers else (MODULES,)
     for file in needed:

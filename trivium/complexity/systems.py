@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import Predictions, read_predictions
 from trivium.formats.framed_texts import Example, Span
-from trivium.language.reading.spaced import FRENCH
+from trivium.language.languages import FRENCH
 from trivium.measures.french import words
 
 _TOKEN = re.compile(r"\S+")

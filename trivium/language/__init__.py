@@ -1,4 +1,4 @@
 """English captions and French syntax: words, noun phrases, dependency trees; and what any language is compared by.
 
-Who comes in: decorrelation (English) and complexity. Read `english/chunker.py` and `reading/language.py` first.
+Who comes in: decorrelation (English) and complexity. Read `english/chunker.py` and `languages.py` first.
 """

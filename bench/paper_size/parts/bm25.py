@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from trivium.core.tables import read_batches, write_table
-from trivium.kvqae.retrieval.lucene import Searcher, build_index
+from trivium.kvqae.retrieval.bm25 import Searcher, build_index
 
 SIZE, UNIT = 12_000_000, "passages"
 WORDS, VOCABULARY, AT_A_TIME = 100, 500_000, 10_000

@@ -13,7 +13,7 @@ from trivium.complexity.factors.free_factors import read_text
 from trivium.complexity.factors.own_factors import MEMBERS
 from trivium.core.errors import BadInput
 from trivium.formats.question_sets import QuestionSet
-from trivium.language.reading.languages import LANGUAGES
+from trivium.language.languages import LANGUAGES
 from trivium.measures.effects import even_cut
 
 SET = english_set(20)

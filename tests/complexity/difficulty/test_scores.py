@@ -8,7 +8,7 @@ from rouge_score import rouge_scorer
 
 from tests.complexity.difficulty.asked import question
 from trivium.complexity.difficulty.scores import Scorer
-from trivium.language.reading.languages import LANGUAGES
+from trivium.language.languages import LANGUAGES
 from trivium.measures import answers as squad
 
 PAIRS = [
@@ -72,7 +72,7 @@ def test_chinese_is_scored():
 
 
 def test_another_language_is_scored_by_characters():
-    from trivium.language.reading.languages import language_of
+    from trivium.language.languages import language_of
 
     found = Scorer([question("q", "", "?", "東京タワー")], language_of("ja"))
     assert found.rouge_l(["東京"])[0] == pytest.approx(2 * 2 / (5 + 2))

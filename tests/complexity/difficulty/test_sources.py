@@ -14,8 +14,7 @@ from trivium.complexity.difficulty.result import Difficulty
 from trivium.complexity.difficulty.scores import best_overlap_answers, random_spans
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP, ReadText, free_factors, read_text
 from trivium.formats.question_sets import QuestionSet, read_question_set
-from trivium.language.reading.language import Language
-from trivium.language.reading.languages import language_of
+from trivium.language.languages import Language, language_of
 
 FAST = DifficultySettings(resamples=100)
 FILLERS = ("The weather stayed calm and mild.", "Nobody in town took any notice.", "Carts rolled over the bridge.")

@@ -6,7 +6,7 @@ from tests.complexity.difficulty.asked import english_set, question
 from trivium.complexity.difficulty.scores import best_overlap_answers, random_spans
 from trivium.complexity.factors.free_factors import read_text
 from trivium.complexity.systems import best_overlap_sentence
-from trivium.language.reading.languages import LANGUAGES
+from trivium.language.languages import LANGUAGES
 
 
 def read(questions, language):

@@ -10,9 +10,7 @@ from trivium.complexity.factors.free_factors import (
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 from trivium.formats.question_sets import AskedQuestion
-from trivium.language.reading.language import Language
-from trivium.language.reading.languages import LANGUAGES
-from trivium.language.reading.spaced import FRENCH
+from trivium.language.languages import FRENCH, LANGUAGES, Language
 
 TEXT = "La reine Aude fonda un vaste port. Les marchands quittèrent le port."
 

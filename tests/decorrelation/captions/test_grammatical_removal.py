@@ -9,8 +9,7 @@ import yaml
 from trivium.decorrelation.captions.grammatical_removal import remove_phrases
 from trivium.formats.pictures import Phrase
 from trivium.language.english.chunker import RuleChunker
-from trivium.language.english.matching import Matcher
-from trivium.language.english.sentences import read_sentence
+from trivium.language.english.sentences import Matcher, read_sentence
 from trivium.language.english.word_lists import WORDS
 
 MATCHER = Matcher(tuple(yaml.safe_load(WORDS.read_text(encoding="utf-8"))["classes"]))

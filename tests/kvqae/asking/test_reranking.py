@@ -18,8 +18,7 @@ from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.model_files import leave_out
 from trivium.kvqae.rerankers.rrt import Base, build_rrt
 from trivium.measures.runs import Run
-from trivium.vision.local_descriptors.extractors import load_extractor
-from trivium.vision.local_descriptors.sift import SiftExtractor
+from trivium.vision.local_descriptors.extractors import SiftExtractor, load_extractor
 
 NAMES = ("text", "arcface", "rrt")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.retrieval.lucene import Searcher, build_index
+from trivium.kvqae.retrieval.bm25 import Searcher, build_index
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels
 
@@ -52,8 +52,8 @@ def test_batches_and_threads_change_nothing(tmp_path: Path, monkeypatch: pytest.
     searcher = index(tmp_path / "index")
     queries = [(f"q{number}", text) for number, text in enumerate(["river", "hill", "bridge over", "the", "nope"])]
     whole = searcher.search(queries, k1=0.9, b=0.4, depth=3)
-    monkeypatch.setattr("trivium.kvqae.retrieval.lucene.QUERIES_A_BATCH", 2)
-    monkeypatch.setattr("trivium.kvqae.retrieval.lucene._DOCUMENTS_A_BATCH", 1)
+    monkeypatch.setattr("trivium.kvqae.retrieval.bm25.QUERIES_A_BATCH", 2)
+    monkeypatch.setattr("trivium.kvqae.retrieval.bm25._DOCUMENTS_A_BATCH", 1)
     again = index(tmp_path / "again").search(queries, k1=0.9, b=0.4, depth=3)
     assert whole.queries == again.queries
     np.testing.assert_array_equal(whole.documents, again.documents)

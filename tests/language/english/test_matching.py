@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from trivium.language.english.chunker import RuleChunker
-from trivium.language.english.matching import Matcher
-from trivium.language.english.sentences import read_sentence
+from trivium.language.english.sentences import Matcher, read_sentence
 from trivium.language.english.word_lists import WORDS, plural, word_lists
 
 TREE = yaml.safe_load(WORDS.read_text(encoding="utf-8"))

@@ -18,7 +18,7 @@ from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, read_list, write_compared_images, write_list
 from trivium.kvqae.rerankers.rrt import build_rrt, save_rrt
 from trivium.measures.runs import Run
-from trivium.vision.local_descriptors.sift import SiftExtractor
+from trivium.vision.local_descriptors.extractors import SiftExtractor
 
 # Passages 0-2 are of article 0, 3 and 4 of article 1, and so on; article 6 has no image, 7's is nowhere.
 ARTICLE_OF = [0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7]

@@ -7,8 +7,8 @@ from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles, shared_names
+from trivium.vision.local_descriptors.extractors import SiftExtractor
 from trivium.vision.local_descriptors.folder import Description
-from trivium.vision.local_descriptors.sift import SiftExtractor
 
 
 def picture(seed: int = 0) -> Image.Image:

@@ -25,8 +25,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.answer_files import model_names
 from trivium.formats.conllu import Sentence
 from trivium.formats.question_sets import AskedQuestion, QuestionSet, read_question_set
-from trivium.language.reading.language import Language
-from trivium.language.reading.languages import detect, language_of
+from trivium.language.languages import Language, detect, language_of
 from trivium.measures.agreement import hardness_agreement
 from trivium.measures.irt import Irt, fit_irt
 

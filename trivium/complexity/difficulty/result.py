@@ -11,8 +11,7 @@ from trivium.complexity.effects.analysis import Row, effect_metrics, shares
 from trivium.complexity.factors.free_factors import FreeFactors
 from trivium.complexity.judging import RIGHT, HumanVerdicts, Kappa
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
-from trivium.language.reading.language import Language
-from trivium.language.reading.spaced import FRENCH
+from trivium.language.languages import FRENCH, Language
 from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.irt import Irt, equal_p
 from trivium.measures.rouge import mangled

@@ -21,8 +21,7 @@ from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.free_factors import ReadText
 from trivium.complexity.systems import random_span
 from trivium.formats.question_sets import AskedQuestion
-from trivium.language.reading.language import Language
-from trivium.language.reading.spaced import FRENCH
+from trivium.language.languages import FRENCH, Language
 
 Words = Callable[[str], Sequence[str]]
 _CACHED = 1 << 17  # references and answers whose words are remembered

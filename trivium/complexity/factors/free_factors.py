@@ -32,7 +32,7 @@ from trivium.complexity.factors.members.f4 import distance, head_token
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import FrameInstance, Span
 from trivium.formats.question_sets import AskedQuestion
-from trivium.language.reading.language import Language, Word, overlap
+from trivium.language.languages import Language, Word, overlap
 from trivium.measures.effects import NEITHER, even_cut
 from trivium.measures.frames import entropy_bits
 

@@ -27,7 +27,7 @@ from trivium.complexity.factors.free_factors import LABELS, FreeFactors, ReadTex
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv_records
 from trivium.formats.question_sets import AskedQuestion
-from trivium.language.reading.language import Language
+from trivium.language.languages import Language
 
 Texts = Mapping[str, ReadText]
 Value = bool | float | None  # a number is cut where it splits the set most evenly; None: in neither set

@@ -13,7 +13,7 @@ from typing import TypeVar
 from transformers import PreTrainedTokenizerBase
 
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance, Span
-from trivium.language.reading.language import cut
+from trivium.language.languages import cut
 
 Match = TypeVar("Match")
 

@@ -16,8 +16,7 @@ import pyarrow as pa
 from trivium.core.tables import in_groups, write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
 from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
-from trivium.language.english.matching import Matcher
-from trivium.language.english.sentences import Sentence, looks_english, read_sentence
+from trivium.language.english.sentences import Matcher, Sentence, looks_english, read_sentence
 from trivium.language.english.word_lists import Mode
 
 PHRASE = pa.struct([("start", pa.int32()), ("end", pa.int32()), ("classes", pa.list_(pa.string()))])

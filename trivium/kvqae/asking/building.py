@@ -32,7 +32,7 @@ from trivium.kvqae.asking.entries import Source
 from trivium.kvqae.asking.models import BaseSettings, Model
 from trivium.kvqae.asking.recognition import Pictured, calibrate
 from trivium.kvqae.knowledge_base.passages import cut_articles
-from trivium.kvqae.retrieval.lucene import build_index
+from trivium.kvqae.retrieval.bm25 import build_index
 from trivium.vision.image_encoder import Route
 
 ARTICLES, PASSAGES, SHOWN = "articles.parquet", "passages.parquet", "pictures.parquet"

@@ -22,11 +22,10 @@ from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, fuse
 from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
 from trivium.kvqae.reader.inputs import ReadParameters
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters
+from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Searcher
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
-from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.kvqae.retrieval.systems import is_brought, system_of
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT, text_encoder_parameters

@@ -33,8 +33,8 @@ from trivium.kvqae.asking.models import LIMITS, BaseSettings, Foreign, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
+from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.image_search import passages_of
-from trivium.kvqae.retrieval.lucene import Searcher
 from trivium.measures.fusion import Scale, scale_of
 from trivium.measures.runs import Run
 from trivium.vision.align import align

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trivium.kvqae.asking.answer import QUERY, Read
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.reading import answer, load_reader, passage_weights, read_pairs
-from trivium.kvqae.retrieval.lucene import Searcher
+from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.measures.fusion import Candidates, Scale, gather, standardize, unit_sum
 from trivium.measures.reorder import untie

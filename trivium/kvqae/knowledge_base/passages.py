@@ -20,7 +20,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_batches, read_table
-from trivium.kvqae.knowledge_base.brought_passages import ROW, ROWS, BroughtPassages
+from trivium.kvqae.knowledge_base.passage_texts import ROW, ROWS, BroughtPassages
 
 SCHEMA = pa.schema([("passage", pa.int64()), ("article", pa.int64()), ("position", pa.int32()), ("text", pa.string())])
 BROUGHT_SCHEMA = SCHEMA.append(pa.field(ROW, pa.int64()))

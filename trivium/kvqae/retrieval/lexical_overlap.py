@@ -20,7 +20,7 @@ from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
-from trivium.language.reading.language import stop_words
+from trivium.language.languages import stop_words
 from trivium.language.spacy_pipelines import load_pipeline
 from trivium.measures.runs import PADDING, relevance_matrix
 

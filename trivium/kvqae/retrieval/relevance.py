@@ -10,8 +10,7 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.formats.questions import Question
 from trivium.formats.trec import read_qrels
-from trivium.kvqae.knowledge_base.brought_passages import numbers_of_rows
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, numbers_of_rows, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 from trivium.measures.runs import PADDING, Qrels, Run
 

@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.knowledge_base.brought_passages import Rows, numbers_of_rows
+from trivium.kvqae.knowledge_base.passage_texts import Rows, numbers_of_rows
 from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.reorder import first

@@ -19,8 +19,7 @@ from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.nets.bert import cls_vectors
 from trivium.nets.device import pick_device
 from trivium.nets.feeding import Leaving, Pipeline
-from trivium.nets.pretrained import load_pretrained
-from trivium.nets.sentence_folder import load_sentence_folder
+from trivium.nets.pretrained import load_pretrained, load_sentence_folder
 from trivium.nets.tokens import Ids, Ragged, padded, ragged
 
 # Names under which sentence-transformers looks for a side's prompt, the first that is there.

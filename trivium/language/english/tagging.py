@@ -1,6 +1,9 @@
-"""Parts of speech by rule, for captions: closed classes from the lexicon, the rest by form and by neighbours."""
+"""Tag the words of captions with parts of speech by rule.
 
-from trivium.language.english.noun_or_verb import noun_or_participle, noun_or_verb
+Closed classes come from the lexicon, other words are tagged by their form and their neighbours. `noun_or_verb` and
+`noun_or_participle` decide what words such as "plays", "ride", "docks" and "crossing" are.
+"""
+
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.word_lists import (
     BASES,
@@ -8,12 +11,171 @@ from trivium.language.english.word_lists import (
     COMPOUND_PREPOSITIONS,
     LISTS,
     NOUN_VERBS,
+    QUANTITIES,
     SECOND_PARTS,
     THIRD_PERSON,
     form_of,
     is_plural,
     words_of,
 )
+
+_SURE_VERBS, _PEOPLE = LISTS["sure_verbs"], LISTS["people"]
+_AGENTS = _PEOPLE | LISTS["movers"]
+_MOTIONS, _PATHS, _CROSSED = LISTS["motions"], LISTS["paths"], LISTS["crossed"]
+_NAMED_BY_PARTICIPLES = LISTS["named_by_participle_nouns"]
+_PLURAL_LEADS = words_of("several many multiple various these those both few numerous")
+_SINGULAR_LEADS = words_of("a an one this that another each every")
+_SUBJECTS = words_of("he she it they who that which")
+_FORMS_OF_BE = words_of("is are was were be being been 's")
+
+
+def noun_or_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
+    """A word such as "plays", "ride" or "watch": a verb only after a subject that agrees with it."""
+    word = sentence.words[place]
+    before = tags[-1] if tags else "."
+    following = sentence.word(place + 1)
+    if word in NOUN_VERBS:
+        return _hardly_verb(sentence, place, tags)
+    if before in "XT" and not (before == "X" and sentence.words[place - 1] in ("has", "have", "is", "are")):
+        return "F"
+    if before in "OW":
+        return "F"
+    if before == "R" and "N" in tags:
+        return "F" if "F" not in tags and "X" not in tags else "N"
+    if before == "C" and "F" in tags and CLOSED.get(word) != "N":
+        return "F" if CLOSED.get(following) in ("D", "P", "Q") else "N"
+    if before == "," and word in THIRD_PERSON and "N" in tags and not set("FX") & set(tags):
+        return "F" if _starts_object(sentence, place + 1) else "N"  # "a man, crossing the street, looks at"
+    if before != "N":
+        return "N"
+    subject = sentence.words[place - 1]
+    if _awaits_plural(sentence, tags) or CLOSED.get(following) == "X":  # "the ski lifts are"
+        return "N"
+    if subject in SECOND_PARTS.get(THIRD_PERSON.get(word, word), ()):
+        return "F" if word in THIRD_PERSON and _acts(sentence, place, tags) else "N"
+    if word in _SURE_VERBS:
+        return "F"
+    if form_of(following) == "G":
+        return "N"
+    many = is_plural(subject) or _coordinated(sentence, tags) or _counted(sentence, tags)
+    if word in THIRD_PERSON:
+        return "N" if is_plural(subject) or _in_quantity(sentence, place) else "F"
+    if subject in _AGENTS and CLOSED.get(following) in ("D", "Q"):  # "a man ride a bike", as some write
+        return "F"
+    likely = CLOSED.get(word) != "N" or word in ("drink", "watch") or _starts_object(sentence, place + 1)
+    return "F" if many and likely else "N"
+
+
+def _hardly_verb(sentence: Sentence, place: int, tags: list[str]) -> str:
+    """A noun that is seldom a verb: after "to" or "can", after an agent that it agrees with, or before an object."""
+    word = sentence.words[place]
+    subjects = tags[:]
+    while subjects and subjects[-1] == "R":  # "a boat slowly docks"
+        subjects.pop()
+    before = subjects[-1] if subjects else "."
+    subject = sentence.words[len(subjects) - 1]
+    if before == "T" or (before == "X" and subject in LISTS["modals"]) or (before in "OW" and subject in _SUBJECTS):
+        return "F"
+    if before != "N" or _awaits_plural(sentence, subjects) or _in_quantity(sentence, len(subjects)):
+        return "N"
+    objective = CLOSED.get(sentence.word(place + 1)) in ("D", "Q")
+    many = is_plural(subject) or _coordinated(sentence, subjects) or _counted(sentence, subjects)
+    if word.endswith("s"):
+        return "F" if not is_plural(subject) and (objective or _acts(sentence, place, subjects)) else "N"
+    acting = subject.removesuffix("s") in _AGENTS and _moves_on(sentence, place)
+    return "F" if many and (objective or acting) else "N"
+
+
+def _acts(sentence: Sentence, place: int, tags: list[str]) -> bool:
+    """Whether the noun before does something: "a boat docks", not "two boat docks" nor "the boat docks"."""
+    subject = sentence.words[len(tags) - 1]
+    if subject not in _AGENTS or subject in QUANTITIES:  # "a couple bikes"
+        return False
+    lead = len(tags) - 1
+    while lead > 0 and tags[lead - 1] in "JN":
+        lead -= 1
+    if lead and sentence.words[lead - 1] in _SINGULAR_LEADS:
+        return True
+    return (not lead or tags[lead - 1] in "D.,Q") and _moves_on(sentence, place)
+
+
+def _moves_on(sentence: Sentence, place: int) -> bool:
+    """Whether a preposition follows that goes with a verb rather than with a noun: "docks at", not "docks with"."""
+    return sentence.word(place + 1) in ("at", "to", "into", "for", "alongside")
+
+
+def noun_or_participle(sentence: Sentence, place: int, tags: list[str]) -> str:
+    """A noun in -ing such as "crossing" or "building": a participle after who does it, or before what is done to it."""
+    word = sentence.words[place]
+    following = sentence.word(place + 1)
+    before, previous = (tags[-1], sentence.words[place - 1]) if tags else (".", "")
+    objective = CLOSED.get(following) in ("D", "Q", "U", "O") or (word == "crossing" and following in _CROSSED)
+    moving = word in _MOTIONS and following in _PATHS
+    if before == "N":
+        return "G" if _does(sentence, place, tags, objective=objective, moving=moving) else "N"
+    if before == "X":
+        return "G" if previous in _FORMS_OF_BE and sentence.words[place - 2 : place - 1] != ("there",) else "N"
+    if before == "R":
+        return "G" if "N" in tags else "N"
+    if before in "DQJS":  # "a man barefoot crossing a street"
+        return "G" if before == "J" and objective and tags[-2:-1] == ["N"] else "N"
+    if before in "WO":
+        return "G"
+    after_verb = before == "C" and tags[-2:-1] == ["G"]
+    return "G" if objective or after_verb or (moving and before in "E.,") else "N"
+
+
+def _does(sentence: Sentence, place: int, tags: list[str], *, objective: bool, moving: bool) -> bool:
+    """Whether the noun before "crossing" crosses: "a train crossing a bridge", not "a train crossing sign"."""
+    word, subject = sentence.words[place], sentence.words[place - 1]
+    following = sentence.word(place + 1)
+    if following in _NAMED_BY_PARTICIPLES or _awaits_plural(sentence, tags):
+        return False
+    many = is_plural(subject) or (subject in _AGENTS and _coordinated(sentence, tags))
+    if subject in SECOND_PARTS.get(word, ()):
+        in_front = sentence.words[place + 1 : place + 4] == ("in", "front", "of")
+        return many or (subject in _AGENTS and (objective or moving or in_front))
+    return objective or many or subject in _PEOPLE or word in _MOTIONS
+
+
+def _starts_object(sentence: Sentence, place: int) -> bool:
+    return CLOSED.get(sentence.word(place)) in ("D", "P", "Q", "U")
+
+
+def _coordinated(sentence: Sentence, tags: list[str]) -> bool:
+    """Whether the subject so far is a pair: "a dog and a cat"."""
+    return (
+        any(pair in "".join(tags) for pair in ("NC", "N,C"))
+        and not set("FXGEW") & set(tags)
+        and "and" in sentence.words[: len(tags)]
+    )
+
+
+def _awaits_plural(sentence: Sentence, tags: list[str]) -> bool:
+    """Whether the phrase so far announces a plural that has not come: "two traffic"."""
+    if is_plural(sentence.words[len(tags) - 1]):
+        return False
+    for place in reversed(range(len(tags))):
+        if tags[place] not in "DUQJN":
+            return False
+        if sentence.words[place] in _PLURAL_LEADS or (tags[place] == "U" and sentence.words[place] not in ("one", "1")):
+            return True
+        if tags[place] in "DQ":
+            return False
+    return False
+
+
+def _in_quantity(sentence: Sentence, place: int) -> bool:
+    """Whether the noun before stands right after "of" and a quantity: a plural is still to come."""
+    words = sentence.words[max(0, place - 3) : place - 1]
+    return len(words) == 2 and words[1] == "of" and words[0] in QUANTITIES
+
+
+def _counted(sentence: Sentence, tags: list[str]) -> bool:
+    """Whether the subject is a quantity of a plural: "a group of men plays", "a group of men play"."""
+    words = sentence.words[: len(tags)]
+    return not QUANTITIES.isdisjoint(words) and not set("FXGEW") & set(tags) and is_plural(words[-1])
+
 
 _NAMING = LISTS["naming"]
 _PARTICIPLE_NOUNS = LISTS["participle_nouns"]

@@ -33,8 +33,7 @@ from trivium.formats.pictures import PICTURES, SPLITS, Split, is_picture
 from trivium.sources.brought import bring, hash_files, link, require_files, require_space
 from trivium.sources.pins import REQUESTED, Pins
 from trivium.sources.repositories import Hub
-from trivium.vision.decoding import exif_orientation, load_picture, open_picture, turn
-from trivium.vision.rgb import to_rgb
+from trivium.vision.decoding import exif_orientation, load_picture, open_picture, to_rgb, turn
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
 BACK = {6: 8, 8: 6}  # the orientation that undoes another; any other one undoes itself

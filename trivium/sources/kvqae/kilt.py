@@ -24,7 +24,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import read_json, write_json, write_json_lines
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.kvqae.knowledge_base.articles import clean_paragraphs
-from trivium.kvqae.retrieval.lucene import Searcher, build_index
+from trivium.kvqae.retrieval.bm25 import Searcher, build_index
 from trivium.sources.brought import read_records
 
 HUMAN = "Q5"

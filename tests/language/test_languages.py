@@ -9,9 +9,7 @@ import pytest
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.language.reading.language import overlap
-from trivium.language.reading.languages import LANGUAGES, detect, language_of
-from trivium.language.reading.spaced import STEMMERS
+from trivium.language.languages import LANGUAGES, STEMMERS, detect, language_of, overlap
 from trivium.measures import french
 
 ENGLISH, FRENCH, GERMAN, SPANISH, CHINESE = (LANGUAGES[code] for code in ("en", "fr", "de", "es", "zh"))

@@ -1,1 +1,0 @@
-"""Annotation of generated questions: the Label Studio project, its export, agreement."""

@@ -1,1 +1,0 @@
-"""ViQuAE built again from TriviaQA, Wikidata and Commons, a step a module."""

@@ -1,1 +1,0 @@
-"""Re-rankers, one file each, with one class that bears the file's name; `../reranker.py` says what it has."""

@@ -1,1 +1,0 @@
-"""First-stage retrieval: BM25, DPR, faces and whole images, their fusion and evaluation."""

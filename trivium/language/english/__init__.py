@@ -1,1 +1,0 @@
-"""Caption English: words, tags, noun phrases, and the classes that they name."""

@@ -1,0 +1,322 @@
+"""Languages as questions and answers are compared in them: words, content stems, sentences (docs/difficulty.md).
+
+Texts are folded (`core/folding.py`) before they are compared; offsets count characters of the text as it is stored.
+
+Most languages separate words by white space. Their answers are normalised as the usual evaluation of each language does
+it: English as SQuAD (Rajpurkar et al. 2016), French as `measures/french.py`, the others as MLQA (Lewis et al. 2020),
+which knows the articles of six languages. Stems are Snowball's where it has the language, stop words are spaCy's, which
+include interrogatives.
+
+Chinese words are jieba's; texts in Japanese, Thai, Lao, Khmer, Burmese and Tibetan are compared by characters. Answers
+in all of these are compared by characters, as in MLQA for Chinese, so that no segmentation changes a score.
+"""
+
+import re
+import runpy
+import unicodedata
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache, lru_cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import snowballstemmer
+import yaml
+
+from trivium.core.errors import BadInput
+from trivium.core.folding import fold, fold_in_place
+from trivium.formats.framed_texts import Span
+from trivium.measures import answers, french
+
+_CACHED = 1 << 16  # texts whose stems a language remembers
+_ENDS = re.compile(
+    r"[。！？｡；](?:[”’」』）)\"']*)(\s*)|[.!?…।؟۔։][\"'»”’)\]]*(\s+)|(\n+)"  # the first need no space behind them
+)
+
+
+class Word(NamedTuple):
+    """A word where it stands, and the stems of the content words in it (an elided article leaves none of its own)."""
+
+    span: Span
+    stems: frozenset[str]
+
+
+class Language(ABC):
+    """How texts of one language are cut and compared.
+
+    Attributes:
+        code: ISO 639-1.
+        name: in English.
+        note: what its rules lack, or how words are found where that is not by white space; "" for nothing to say.
+        boundary: matches ends of sentences; its last group, or the whole match, lies between two sentences.
+    """
+
+    boundary = _ENDS
+
+    def __init__(self, code: str, name: str, note: str = "") -> None:
+        self.code, self.name, self.note = code, name, note
+        self.content_stems = lru_cache(_CACHED)(self._content_stems)
+
+    @abstractmethod
+    def words(self, text: str) -> list[str]:
+        """The words of a text, as ROUGE-L and lengths count them."""
+
+    def answer_words(self, text: str) -> list[str]:
+        """The words by which exact match and F1 compare answers: normalised, without articles and punctuation.
+
+        An answer made of nothing else ("une", as a number) keeps its words.
+        """
+        return self.words(text)
+
+    @abstractmethod
+    def in_place(self, text: str) -> list[Word]:
+        """The words of a text where they stand."""
+
+    def sentences(self, text: str) -> list[Span]:
+        """The sentences of a text by punctuation, in order, without the white space around them; none is empty."""
+        ends = [match for match in self.boundary.finditer(text) if not self.continues(match)]
+        return cut(text, [match.span(match.lastindex or 0) for match in ends])
+
+    def continues(self, match: re.Match[str]) -> bool:
+        """Whether a boundary ends no sentence after all, but belongs to an abbreviation."""
+        return False
+
+    def _content_stems(self, text: str) -> frozenset[str]:
+        """Distinct stems of the content words of a text."""
+        return frozenset(stem for word in self.in_place(text) for stem in word.stems)
+
+
+def overlap(question: frozenset[str], stems: frozenset[str]) -> float | None:
+    """|question ∩ stems| / |question|: the share of a question's content stems that a text has; None without any."""
+    return len(question & stems) / len(question) if question else None
+
+
+def cut(text: str, gaps: Iterable[tuple[int, int]]) -> list[Span]:
+    """What lies between the gaps of a text, without the white space around it; what is empty is left out."""
+    cuts = [0, *(place for gap in gaps for place in gap), len(text)]
+    spans = []
+    for start, end in zip(cuts[::2], cuts[1::2], strict=True):
+        part = text[start:end]
+        if stripped := part.strip():
+            first = start + len(part) - len(part.lstrip())
+            spans.append(Span(first, first + len(stripped)))
+    return spans
+
+
+def stop_words(code: str) -> frozenset[str]:
+    """spaCy's, none where it has no list; of the file itself, since spacy.lang compiles a tokenizer for 5 seconds."""
+    spacy = find_spec("spacy")
+    assert spacy is not None
+    assert spacy.origin is not None
+    file = Path(spacy.origin).parent / "lang" / code / "stop_words.py"
+    return frozenset(runpy.run_path(str(file))["STOP_WORDS"]) if file.is_file() else frozenset()
+
+
+@cache
+def is_punctuation(character: str) -> bool:
+    """Whether Unicode calls a character punctuation, or ASCII does."""
+    return unicodedata.category(character)[0] == "P" or character in "$+<=>^`|~"
+
+
+def without_punctuation(text: str) -> str:
+    """The text without any character of punctuation."""
+    return "".join(character for character in text if not is_punctuation(character))
+
+
+_SPACED = re.compile(r"\S+")
+_ABBREVIATION = 8  # characters of the longest, with its full stop
+_RULES: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("spaced.yaml").read_text(encoding="utf-8"))
+STEMMERS = _RULES["stemmers"]
+"""Snowball's name of each language that it knows, by code."""
+
+
+class _Letters(dict[int, int | str]):
+    """A table for `str.translate` that keeps letters, digits and the marks on them, and makes spaces of the rest."""
+
+    def __missing__(self, code: int) -> int | str:
+        character = chr(code)
+        self[code] = code if character.isalnum() or unicodedata.category(character)[0] == "M" else " "
+        return self[code]
+
+
+_LETTERS = _Letters()
+
+
+def _letters(text: str) -> list[str]:
+    """Runs of letters and digits in lower case; vowel signs and accents belong to their letter."""
+    words = fold(text).lower().translate(_LETTERS).split()
+    return [word for word in words if word.isascii() or any(map(str.isalnum, word))]
+
+
+class Spaced(Language):
+    """A language whose words stand between white space.
+
+    Args:
+        answer_words: of an answer, normalised; None: as MLQA. None left: its words.
+        closing: quotation marks and brackets that may follow a full stop, for a language whose sentences begin with
+            capitals of Latin; None: any other.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        *,
+        words: Callable[[str], list[str]] = _letters,
+        answer_words: Callable[[str], list[str]] | None = None,
+        closing: str | None = None,
+    ) -> None:
+        stemmer = STEMMERS.get(code) if STEMMERS.get(code) in snowballstemmer.algorithms() else None
+        self.stop_words = stop_words("nb" if code == "no" else code)
+        lacks = [] if stemmer else ["no stemmer: a word has one form only"]
+        lacks += [] if self.stop_words else ["no stop words: every word has content"]
+        super().__init__(code, stemmer.capitalize() if stemmer else f"the language {code!r}", ", ".join(lacks))
+        if closing is not None:
+            # A full stop ends a sentence where a capital (no initial), a digit or a quotation follows: "av. J.-C. dans"
+            # goes on.
+            self.boundary = re.compile(
+                rf"[.!?…](?:\s?[{closing}])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)"
+            )
+        articles, abbreviations = _RULES["articles"].get(code), _RULES["abbreviations"].get(code)
+        self._articles = re.compile(articles) if articles else None
+        self._words, self._answer_words = words, answer_words or self._as_mlqa
+        self._stem: Callable[[str], str] = snowballstemmer.stemmer(stemmer).stemWord if stemmer else str
+        self._nothing = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
+        self._goes_on = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
+        self._forms: dict[str, frozenset[str]] = {}
+        self._stems: dict[str, str] = {}
+
+    def words(self, text: str) -> list[str]:
+        """Runs of letters and digits in lower case."""
+        return self._words(text)
+
+    def answer_words(self, text: str) -> list[str]:
+        """The words without articles."""
+        return self._answer_words(text) or self._words(text)
+
+    def in_place(self, text: str) -> list[Word]:
+        """What stands between white space."""
+        return [Word(Span(*match.span()), self._of_form(match[0])) for match in _SPACED.finditer(text)]
+
+    def continues(self, match: re.Match[str]) -> bool:
+        """Whether a full stop belongs to an abbreviation."""
+        if self._goes_on is None or match[0][0] != ".":
+            return False
+        end = match.start() + 1
+        return self._goes_on.search(match.string, max(0, end - _ABBREVIATION), end) is not None
+
+    def _as_mlqa(self, text: str) -> list[str]:
+        """Lower case, without punctuation of any script, without the language's articles."""
+        bare = without_punctuation(fold(text).lower())
+        return (bare if self._articles is None else self._articles.sub(" ", bare)).split()
+
+    def _of_form(self, form: str) -> frozenset[str]:
+        """The stems in what stands between two spaces; a text has few different forms, and fewer different words."""
+        stems = self._forms.get(form)
+        if stems is None:
+            kept = [word for word in self._words(form) if word not in self._nothing]
+            for word in kept:
+                if word not in self._stems:
+                    self._stems[word] = self._stem(word)
+            stems = self._forms[form] = frozenset(self._stems[word] for word in kept)
+        return stems
+
+
+_CLOSING = "»\"')\\]"  # what may stand behind a full stop, in a class of characters
+_MORE_CLOSING = _CLOSING + "”’“"
+FRENCH = Spaced(
+    "fr", words=french.words, answer_words=lambda text: french.normalize_answer(text).split(), closing=_CLOSING
+)
+SPACED = (
+    FRENCH,
+    Spaced("en", answer_words=lambda text: answers.normalize_answer(fold(text)).split(), closing=_MORE_CLOSING),
+    Spaced("de", closing=_MORE_CLOSING),
+    Spaced("es", closing=_MORE_CLOSING),
+)
+
+
+_HAN = r"\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_CHINESE_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
+
+
+class Chinese(Language):
+    """Chinese: content words are jieba's, everything else counts characters (and words in other scripts)."""
+
+    def __init__(self) -> None:
+        super().__init__("zh", "Chinese", "answers are compared by characters, content words are jieba's")
+        self.stop_words = stop_words("zh")
+
+    def words(self, text: str) -> list[str]:
+        """Each Han character; words of other scripts whole."""
+        return _CHINESE_WORD.findall(without_punctuation(_plain(text)))
+
+    def in_place(self, text: str) -> list[Word]:
+        """The words that jieba finds; white space and punctuation are none."""
+        import rjieba  # its dictionary takes a second to load
+
+        folded, places = fold_in_place(text)
+        return [
+            Word(Span(places[start][0], places[end - 1][1]), self._stem(word))
+            for word, start, end in rjieba.tokenize(folded)
+            if any(map(str.isalnum, word))
+        ]
+
+    def _stem(self, word: str) -> frozenset[str]:
+        return frozenset() if word in self.stop_words else frozenset((_plain(word),))
+
+
+class Characters(Language):
+    """A language that parts no words: words are characters, content stems are pairs of neighbours."""
+
+    def __init__(self, code: str) -> None:
+        note = "its words are not parted: texts are compared by characters, content words by pairs of them"
+        super().__init__(code, f"the language {code!r}", note)
+
+    def words(self, text: str) -> list[str]:
+        """Each character but white space and punctuation."""
+        return [character for character in without_punctuation(_plain(text)) if not character.isspace()]
+
+    def in_place(self, text: str) -> list[Word]:
+        """Each letter or digit, with the pair that it begins."""
+        folded, places = fold_in_place(text)
+        words = []
+        for place, character in enumerate(folded):
+            if character.isalnum():
+                after = folded[place + 1 : place + 2]
+                stems = frozenset((_plain(character + after),)) if after.isalnum() else frozenset[str]()
+                words.append(Word(Span(*places[place]), stems))
+        return words
+
+
+def _plain(text: str) -> str:
+    """Compatible forms (full width, say) are one, in lower case."""
+    return unicodedata.normalize("NFKC", fold(text)).lower()
+
+
+LANGUAGES: dict[str, Language] = {language.code: language for language in (*SPACED, Chinese())}
+"""Those with rules of their own; `STEMMERS` names more that have a stemmer."""
+_SINITIC = {"wuu": "zh", "yue": "zh"}  # short Chinese texts pass for its relatives
+_UNPARTED = {"bo", "dz", "ja", "km", "lo", "my", "th"}
+_READ = 200  # texts that a language is told by
+
+
+@cache
+def language_of(code: str) -> Language:
+    """A language by its code; one without rules of its own is compared by words, or by characters if it parts none."""
+    if not (2 <= len(code) <= 3 and code.isascii() and code.isalpha() and code.islower()):
+        choices = sorted({*LANGUAGES, *STEMMERS})
+        raise BadInput("no code of a language", field="language", got=code, expected="such as en", choices=choices)
+    code = _SINITIC.get(code, code)
+    return LANGUAGES.get(code) or (Characters(code) if code in _UNPARTED else Spaced(code))
+
+
+def detect(texts: Sequence[str]) -> tuple[Language, float]:
+    """The language of most of (at most 200) texts, by py3langid, and the share of the texts that it has."""
+    import py3langid  # its model takes seconds to load
+
+    step = -(-len(texts) // _READ)
+    read = texts[::step]
+    counts = Counter(_SINITIC.get(code, code) for code in (py3langid.classify(text)[0] for text in read))
+    code, count = counts.most_common(1)[0]
+    return language_of(code), count / len(read)

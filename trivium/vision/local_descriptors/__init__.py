@@ -1,1 +1,0 @@
-"""DELG-style global and local descriptors, and where they come from."""
