@@ -13,13 +13,13 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
-from trivium.decorrelation.regions import Limits
 from trivium.decorrelation.removals import (
     EMPTY_REASONS,
     PAIRS,
     REJECTED,
     USED,
     Drawing,
+    Limits,
     Tally,
     read_named_classes,
     search_shard,

@@ -6,7 +6,7 @@ from trivium.core.atomic import remove_folder, write_atomically
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.matrix import read_cells
-from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
+from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 
 LOADS = {"trivium.decorrelation.painting.fillings": "none"}  # names of fillings alone are asked for
 

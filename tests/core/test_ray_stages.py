@@ -77,7 +77,7 @@ from trivium.core.tasks import save_checkpoint
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
+from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad

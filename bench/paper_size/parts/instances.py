@@ -8,8 +8,7 @@ import numpy as np
 
 from stages.decorrelation.removals import PICTURES
 from trivium.core.engine import LocalEngine
-from trivium.decorrelation.regions import Limits
-from trivium.decorrelation.removals import Drawing, search_shard, shards, write_removals
+from trivium.decorrelation.removals import Drawing, Limits, search_shard, shards, write_removals
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
 

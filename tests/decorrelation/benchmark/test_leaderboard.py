@@ -23,7 +23,7 @@ from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training,
 from trivium.decorrelation.benchmark.scores import MEASURES, PAIRS, TESTED, score
 from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
 from trivium.decorrelation.models.interface import start
-from trivium.decorrelation.retrieval.answers import RetrieveParameters, ask
+from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 from trivium.formats.picture_corpora import read_corpus
 
 DATA = "data/decorrelation"

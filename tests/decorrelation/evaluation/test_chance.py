@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from trivium.decorrelation.evaluation.queries import Gallery, Queries, chance, correct_sentences, expected_precision
+from trivium.decorrelation.evaluation.answers import Gallery, Queries, chance, correct_sentences, expected_precision
 from trivium.measures.odmap import odmap
 
 

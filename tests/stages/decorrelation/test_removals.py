@@ -19,8 +19,17 @@ from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import read_json, write_table
 from trivium.core.tracking import Tracker
-from trivium.decorrelation.regions import REASONS, Limits, box_regions, segmentation_regions
-from trivium.decorrelation.removals import Drawing, empty_box, find_empty_boxes, find_removals, read_removals
+from trivium.decorrelation.removals import (
+    REASONS,
+    Drawing,
+    Limits,
+    box_regions,
+    empty_box,
+    find_empty_boxes,
+    find_removals,
+    read_removals,
+    segmentation_regions,
+)
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
 

@@ -14,10 +14,14 @@ from trivium.core.stage import Context
 from trivium.core.tables import read_table, write_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
-from trivium.decorrelation.retrieval import answers, sharded_model
-from trivium.decorrelation.retrieval.answers import RetrieveParameters
+from trivium.decorrelation.retrieval import ranking, sharded_model
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
-from trivium.decorrelation.retrieval.ranking import match_captions, match_pictures, ranks_in_two_stages
+from trivium.decorrelation.retrieval.ranking import (
+    RetrieveParameters,
+    match_captions,
+    match_pictures,
+    ranks_in_two_stages,
+)
 from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, load_once
 from trivium.formats.picture_corpora import read_corpus
 
@@ -58,7 +62,7 @@ def ask(world, out, own=None, **changes):
     places = {"model": world / "base" / "tiny", "raw": world / "raw", "removals": world / "removals"}
     places |= {"painted": world / "painted", "engine": LocalEngine(1)}
     places |= {"work": out.parent / f"work_{out.name}", "out": out}
-    return answers.ask(own, candidates=own.candidates["coco"], **(places | changes))
+    return ranking.ask(own, candidates=own.candidates["coco"], **(places | changes))
 
 
 @pytest.fixture(scope="module")

@@ -28,10 +28,8 @@ from trivium.decorrelation.benchmark.release import (
     export_set,
     usual_filling,
 )
-from trivium.decorrelation.evaluation.answers import CUTOFFS
-from trivium.decorrelation.evaluation.queries import Gallery, Queries, class_matrix, make_queries
-from trivium.decorrelation.retrieval.answers import RetrieveParameters
-from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.decorrelation.evaluation.answers import CUTOFFS, Gallery, Queries, class_matrix, make_queries
+from trivium.decorrelation.retrieval.ranking import PictureSet, RetrieveParameters
 from trivium.decorrelation.retrieval.sharded_model import Captions
 
 LEAST_SHARE = 0.01  # of the picture: where less was painted over, hardly anything is gone

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from trivium.decorrelation.benchmark.answers import SetAnswers
 from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE, BenchmarkSet
-from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, judge, recalls
+from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, chance, judge, recalls
 from trivium.decorrelation.evaluation.comparisons import PictureBootstrap
-from trivium.decorrelation.evaluation.queries import chance
 
 STILL_NAMED, TESTED = "still_named", "odmap@1_tested"
 PAIRS = ("pair_whole", "pair_painted", "pair_both")

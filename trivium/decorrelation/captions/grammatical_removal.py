@@ -5,8 +5,12 @@
 
 from collections.abc import Collection, Sequence
 
-from trivium.decorrelation.captions.clauses import SUBJECT, WORDS, Clause, Noun, Segment
-from trivium.decorrelation.captions.dangling import (
+from trivium.decorrelation.captions.clauses import (
+    SUBJECT,
+    WORDS,
+    Clause,
+    Noun,
+    Segment,
     drop_dangling,
     drop_doings,
     drop_pronouns,

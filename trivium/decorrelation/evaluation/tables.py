@@ -15,7 +15,7 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
-from trivium.decorrelation.evaluation.answers import CUTOFFS, LISTS, SKEW_AT, Answers, DataSet
+from trivium.decorrelation.evaluation.answers import CUTOFFS, LISTS, SKEW_AT, Answers, DataSet, chance
 from trivium.decorrelation.evaluation.comparisons import (
     WHOLE,
     WITHIN,
@@ -25,7 +25,6 @@ from trivium.decorrelation.evaluation.comparisons import (
     compare,
     compared_variants,
 )
-from trivium.decorrelation.evaluation.queries import chance
 from trivium.decorrelation.matrix import Cell
 from trivium.formats.pictures import Corpus
 

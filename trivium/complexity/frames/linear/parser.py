@@ -1,6 +1,7 @@
-"""A frame parser of linear models, learned from annotated texts, in memory and on disk.
+"""A frame parser of linear models on words, endings and word classes: it needs no download and learns in minutes.
 
-Its models are those of `triggers.py` and `elements.py`; each sentence is read on its own.
+Its models are those of `triggers.py` and `elements.py`; each sentence is parsed on its own. `parser_training.py` and
+`parser_folder.py` use it for `kind: linear`.
 """
 
 from collections import defaultdict

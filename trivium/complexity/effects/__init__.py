@@ -1,1 +1,0 @@
-"""Effects of factors on scores: the paper's analysis, and tests beyond it."""

@@ -1,1 +1,0 @@
-"""The complexity factors of an example, from frames, syntax and words."""

@@ -1,1 +1,0 @@
-"""The frame parser: trained, measured, and used to annotate the adaptation corpus."""

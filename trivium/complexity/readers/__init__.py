@@ -1,1 +1,0 @@
-"""The readers that are trained here, a file a kind, behind one interface."""

@@ -1,1 +1,0 @@
-"""ODmAP and R@k of every cell, with intervals and comparisons."""

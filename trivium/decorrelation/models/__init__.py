@@ -1,1 +1,0 @@
-"""The retrieval models, a file a kind, behind one interface."""

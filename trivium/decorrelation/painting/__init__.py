@@ -1,1 +1,0 @@
-"""Painting objects out: fillings that need nothing, and the in-painting worker."""

@@ -1,1 +1,0 @@
-"""Asking a trained model: captions for painted and untouched pictures."""
