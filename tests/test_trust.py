@@ -35,7 +35,7 @@ ALLOWED = {
     },
     **{
         (f"sample/{file}.py", "PIL.Image.open"): "a picture that the sample has just drawn itself"
-        for file in ("kvqae/construction_commons", "render/photo")
+        for file in ("kvqae/construction", "render/photo")
     },
     (
         "trivium/sources/decorrelation/models.py",

@@ -7,20 +7,58 @@ of the context with that of the question and to copy what is attended to (triviu
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import transformers
+from pydantic import Field
 from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE
 
-from sample.encoders.french_settings import ComplexityBaseModelsParameters, Decoder, Encoder, EncoderDecoder, Model
 from trivium.core.atomic import write_atomically
+from trivium.core.parameters import Parameters
 from trivium.core.tables import write_json
 from trivium.formats.squad import read_squad
 from trivium.nets.near_start import near_copying, near_matching
 from trivium.sources.brought import PROVENANCE
 from trivium.sources.plain_weights import MINILM, save_minilm
+
+Model = Literal["camembert", "camembert_deep", "minilm", "t5", "flan_t5", "mt5", "llama"]
+
+
+class Decoder(Parameters):
+    """A stand-in that goes on writing."""
+
+    layers: int = Field(ge=1, description="Layers")
+    width: int = Field(ge=8, description="Size of a token's vector")
+    heads: int = Field(ge=1, description="Attention heads, a divisor of the width")
+    feed_forward: int = Field(ge=8, description="Inner size of the feed-forward layers")
+
+
+class Encoder(Decoder):
+    """A stand-in that encodes."""
+
+    dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
+
+
+class EncoderDecoder(Encoder):
+    """A stand-in that encodes and writes."""
+
+    decoder_layers: int = Field(ge=1, description="Layers of the decoder")
+
+
+class ComplexityBaseModelsParameters(Parameters):
+    """Section `complexity.base_models`; `hub` and `local` read `models` only."""
+
+    models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
+    seed: int = Field(ge=0, description="Seed of the stand-ins' weights")
+    vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
+    multilingual_vocabulary: int = Field(ge=300, description="Tokens of mT5's, whose own is larger than the others'")
+    encoder: Encoder = Field(description="CamemBERT's stand-in; MiniLM takes its dropout")
+    deep_layers: int = Field(ge=1, description="Of a second CamemBERT, that tells readers of two sizes apart")
+    encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
+    decoder: Decoder = Field(description="Llama's stand-in")
+
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
 POSITIONS = 512

@@ -12,10 +12,10 @@ from torchvision import models
 from sample.encoders.arcface_stand_in import write_arcface
 from sample.encoders.clip_stand_in import write_clip
 from sample.encoders.encoder_training import Log, cropped, fit, standardised
-from sample.encoders.known import FIRST_VIEW, choose_known
 from sample.encoders.settings import BaseModelsParameters, ImageNetStandIn
 from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
 from sample.kvqae.entities import Entity
+from sample.kvqae.entity_world import FIRST_TRAINING_VIEW, choose_known
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
@@ -60,7 +60,7 @@ def make_stand_ins(
     photographs: dict[str, Any] = {"size": parameters.picture_size, "difficulty": parameters.difficulty}
     faces = draw_faces(
         context.engine, identities=arcface.identities, views=arcface.views, known=list(known.values()),
-        known_from=FIRST_VIEW, **photographs,
+        known_from=FIRST_TRAINING_VIEW, **photographs,
     )  # fmt: skip
     things = draw_things(
         context.engine, identities=max(clip.identities, imagenet.identities), views=max(clip.views, imagenet.views),

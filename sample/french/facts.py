@@ -1,16 +1,22 @@
-"""Facts that are told and asked with a factor of complexity.md §4 and without it, everything else alike.
+"""Facts told and asked with a factor of complexity.md §4 and without it, and two corpora for readers of both versions.
 
 f1, f4 and f5 are told twice and asked once: the agent as a pronoun or by name, the answer two arcs from the trigger or
 one, two elements or four. f2 and f3 are told by a verb and by a noun, and each of the two is asked by both. f0 and f6
-depend on what a reader has learned from: of the two corpora of `crossed.py` one has a frame often, the other seldom,
+depend on what a reader has learned from: of the two corpora one has a frame often, the other seldom,
 and one tells it by its usual verb, the other by several; each reader is asked in the words of its own corpus.
 
 A fact counts only where all of its versions have the same answer, letter by letter but for the first capital.
+
+The corpora give every frame opposite roles. Frames fall into four groups: corpus `a` has the first two seldom and the
+others often, and tells the first and the third by their usual verb, the others by all of their verbs alike; corpus `b`
+does the opposite. So readers of the two corpora differ on the same fact by what they have learned, not by the frame.
+Both corpora have few questions of the kinds that f1 to f4 are about, so that these are rare cases to a reader.
 """
 
 import random
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sample.french.asking import (
     Query,
@@ -26,10 +32,12 @@ from sample.french.asking import (
 )
 from sample.french.bank import Frame, Unit, frames
 from sample.french.cast import Cast, Names
-from sample.french.design import choose_roles, draw_role
+from sample.french.design import Style, choose_roles, draw_role
 from sample.french.events import Event, Filler, Wording
+from sample.french.french_world import Builder
 from sample.french.texts import LAST, Document, draw_title, make_document
 from sample.french.tree import Node
+from trivium.formats.squad import SquadQuestion
 
 ATTEMPTS = 400
 ASIDES = 2
@@ -201,7 +209,7 @@ def _sparse(scene: Scene) -> Iterator[Version | None]:
 
 
 def _reworded(scene: Scene) -> Iterator[Version | None]:
-    """f6 (and f0, which `crossed.py` adds): told and asked by another verb than the usual one, and by that."""
+    """f6 (and f0, which the corpora add): told and asked by another verb than the usual one, and by that."""
     frame, rng, usual = scene.frame, scene.cast.rng, usual_unit(scene.frame)
     other = rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
     role, event = scene.draw_event(usual if usual.kinds else other)
@@ -233,3 +241,85 @@ def tellable() -> list[Frame]:
 
 def _naming(event: Event, given: Collection[str]) -> Wording:
     return Wording(frozenset(event.fillers[role] for role in given))
+
+
+CORPORA = ("a", "b")
+SHARES = {"chain": 0.005, "noun": 0.01, "absent": 0.02, "far": 0.02, "few": 0.25}  # chosen on worlds 0 to 2
+OFTEN, SELDOM, BETWEEN = 230.0, 6.5, 60.0  # weights of frames; between: those that no group has
+USUAL = 0.97  # of what a frame's usual verb tells where the corpus has hardly another
+
+
+def build_crossed(
+    seed: int, *, train: int, facts: int, assigned_facts: int
+) -> tuple[dict[str, list[SquadQuestion]], list[dict[str, Any]]]:
+    """The corpora and facts of a world; no agent does the same thing to the same theme in a corpus and in a fact.
+
+    Args:
+        seed: of the world.
+        train: questions of either corpus.
+        facts: about each of f1, f2 with f3, f4, and f5.
+        assigned_facts: about f0 with f6.
+
+    Returns:
+        Training questions by corpus; and rows of `trivium.formats.facts.FACTS`, one a version of a fact.
+    """
+    builder, groups = Builder(seed), group_frames(seed)
+    counts = dict.fromkeys(KINDS, facts) | {ASSIGNED: assigned_facts}
+    rows = [row for kind, count in counts.items() for row in _rows(kind, count, builder, groups)]
+    builder.hold_out()
+    return {name: builder.questions(f"crossed-{name}", train, style_of(name, groups)) for name in CORPORA}, rows
+
+
+def group_frames(seed: int) -> dict[str, int]:
+    """The group of each frame that several verbs tell, 0 to 3; groups are alike in how many verbs their frames have."""
+    rng = random.Random(f"french groups {seed}")
+    verbs = {frame.name: len(frame.units_of(noun=False)) for frame in tellable()}
+    names = [name for name, count in verbs.items() if count > 1]
+    names.sort(key=lambda name: (-verbs[name], rng.random()))
+    groups: dict[str, int] = {}
+    for start in range(0, len(names) - len(names) % 4, 4):
+        groups |= dict(zip(rng.sample(names[start : start + 4], 4), range(4), strict=True))
+    return groups
+
+
+def role_in(corpus: str, group: int) -> tuple[bool, bool]:
+    """Whether a corpus has the frames of a group seldom (f0), and whether it tells them by several verbs (f6)."""
+    seldom, varied = group < 2, group % 2 == 1
+    return (seldom, varied) if corpus == "a" else (not seldom, not varied)
+
+
+def style_of(corpus: str, groups: Mapping[str, int]) -> Style:
+    """How often a corpus tells of each frame, and by which of its lexical units."""
+
+    def weigh_frame(frame: Frame) -> float:
+        if frame.name not in groups:
+            return BETWEEN
+        return SELDOM if role_in(corpus, groups[frame.name])[0] else OFTEN
+
+    def weigh_unit(frame: Frame, unit: Unit) -> float:
+        if frame.name not in groups:
+            return unit.weight
+        if role_in(corpus, groups[frame.name])[1]:
+            return 1.0
+        same = frame.units_of(noun=unit.is_noun)
+        return USUAL if unit == max(same, key=lambda other: other.weight) else (1 - USUAL) / len(same)
+
+    return Style(SHARES, weigh_frame, weigh_unit)
+
+
+def _rows(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -> Iterator[dict[str, Any]]:
+    """Facts of a kind, in rows; what they tell is remembered by the builder."""
+    rng = random.Random(f"french facts {kind} {builder.seed}")
+    frames = [frame for frame in tellable() if kind != ASSIGNED or frame.name in groups]
+    for number, (frame, versions) in enumerate(write_facts(kind, count, frames, builder.names, rng), 1):
+        name = f"{kind.replace(' ', '-')}-{number:04}"
+        for place, version in enumerate(versions):
+            builder.combinations |= version.document.combinations
+            corpora, factors = list(CORPORA), dict(version.factors)
+            if kind == ASSIGNED:  # each version in the corpus that words the frame in this way
+                corpora = [name for name in CORPORA if role_in(name, groups[frame.name])[1] == factors["f6"]]
+                factors["f0"] = role_in(corpora[0], groups[frame.name])[0]
+            (example,) = version.document.examples
+            row = {"id": f"{name}-{place}", "fact": name, "frame": frame.name, "corpora": corpora, **factors}
+            query = {"context": example.text.text, "question": example.question, "answer": example.answer_text}
+            yield {**row, **query}

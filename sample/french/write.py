@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 from pydantic import Field
 
-from sample.french.crossed import build_crossed
+from sample.french.facts import build_crossed
 from sample.french.french_world import FrenchWorld
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table

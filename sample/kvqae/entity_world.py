@@ -1,7 +1,11 @@
-"""The whole invented world of a seed, in memory: entities, articles, questions."""
+"""The whole invented world of a seed, in memory: entities, articles, questions.
+
+A share of its persons may train the stand-in face encoder, as MS-Celeb's identities are among Wikipedia's. They are
+photographed anew for that: the photographs of the knowledge base and of the questions are not used in training.
+"""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +17,7 @@ from sample.kvqae.questions import EntityQuestion, ask_triviaqa, ask_viquae
 from sample.kvqae.wording import Writer
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
+from trivium.formats.questions import SPLITS
 
 
 class Sizes(Parameters):
@@ -75,3 +80,23 @@ def sample_world(sizes: SampleSizes) -> World:
                 expected="fewer questions or more articles",
             )
     return world
+
+
+FIRST_TRAINING_VIEW = 10_000  # far beyond the photographs that illustrate questions
+
+
+def persons_of(seed: int, *, articles: int, imageless: int) -> list[Entity]:
+    """The persons of a world's knowledge base; its texts and questions play no role.
+
+    Args:
+        seed, articles, imageless: as in section `kvqae.world`.
+    """
+    nothing = dict.fromkeys(SPLITS, 0)
+    world = build_world(seed, articles=articles, imageless=imageless, sentences=1, viquae=nothing, triviaqa=0)
+    return [entity for entity in world.entities if entity.picture and entity.picture[0] == "person"]
+
+
+def choose_known(persons: Sequence[Entity], share: float, seed: int) -> dict[str, int]:
+    """Draw a share of the persons: {Wikidata id: identity that the renderer draws}."""
+    chosen = random.Random(f"known persons {seed}").sample(list(persons), round(share * len(persons)))
+    return {person.wikidata_id: person.picture[1] for person in chosen if person.picture}

@@ -34,8 +34,7 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
                        got=parameters.models, expected="blip too")  # fmt: skip
     if parameters.picture_size % parameters.blip.patch:
         raise BadInput("not a divisor of picture_size", field="blip.patch", got=parameters.blip.patch)
-    from sample.scene_models.scene_blip import write_blip, write_captioner
-    from sample.scene_models.scene_cnn import write_cnn
+    from sample.scene_models.scene_networks import write_blip, write_captioner, write_cnn
     from sample.scene_models.scene_pictures import draw_scenes
 
     scenes, losses = draw_scenes(context.engine, parameters), {}

@@ -4,8 +4,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.encoders.french import make_stand_ins
-from sample.encoders.french_settings import ComplexityBaseModelsParameters
+from sample.encoders.french import ComplexityBaseModelsParameters, make_stand_ins
 from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, Source, run_stage
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from sample.encoders.known import persons_of
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
+from sample.kvqae.entity_world import persons_of
 from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, Source, run_stage
 

@@ -2,8 +2,7 @@
 
 import torch
 
-from sample.encoders.french import save_llama, save_t5
-from sample.encoders.french_settings import Decoder, EncoderDecoder
+from sample.encoders.french import Decoder, EncoderDecoder, save_llama, save_t5
 from tests.complexity.tiny_readers import OWN, tokenizer
 from tests.complexity.tiny_readers import settings as extractive_settings
 from trivium.complexity.readers.kinds.causal import CausalSettings

@@ -7,8 +7,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
-from sample.encoders.french import save_camembert, train_tokenizer
-from sample.encoders.french_settings import Encoder
+from sample.encoders.french import Encoder, save_camembert, train_tokenizer
 from trivium.complexity.readers.kinds.extractive import ExtractiveSettings
 from trivium.formats.squad import SquadQuestion
 

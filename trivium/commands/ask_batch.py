@@ -29,8 +29,7 @@ from trivium.formats.visual_questions import (
 )
 from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.entries import find_pictures
-from trivium.measures.answers import exact_match
-from trivium.measures.visual_answers import in_range, lists_match, matches_encyclopedic
+from trivium.measures.answers import exact_match, in_range, lists_match, matches_encyclopedic
 
 QUESTION = ("question", "image")
 ANSWERED = (*("answer", "answer_probability", "entry", "entry_probability"), *("sure", "title", "passage", "notes"),

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from sample.french.cast import draw_names
-from sample.french.crossed import CORPORA, build_crossed, group_frames, role_in
-from sample.french.facts import KINDS, Version, tellable, write_facts
+from sample.french.facts import CORPORA, KINDS, Version, build_crossed, group_frames, role_in, tellable, write_facts
 from trivium.complexity.factors.members.f4 import arcs
 from trivium.formats.squad import SquadQuestion
 

@@ -1,1 +1,0 @@
-"""The sample's French: a small grammar whose texts, questions, syntax and frames come from the same trees."""

@@ -1,1 +1,0 @@
-"""KVQAE's part of the sample world: entities, articles, questions, and the sources of the construction."""

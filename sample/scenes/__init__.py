@@ -1,1 +1,0 @@
-"""Scenes of everyday objects with planted co-occurrence, in the public formats of COCO and Flickr30k."""

@@ -1,1 +1,0 @@
-"""The stages that make the headline and the page."""

@@ -1,1 +1,0 @@
-"""Code as a dependency: a digest of all that a stage may execute or read from beside the code; read `digest.py`."""

@@ -1,1 +1,0 @@
-"""Complexity on the page."""

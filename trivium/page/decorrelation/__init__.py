@@ -1,1 +1,0 @@
-"""Decorrelation on the page."""

@@ -1,1 +1,0 @@
-"""KVQAE on the page."""

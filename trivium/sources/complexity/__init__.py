@@ -1,1 +1,0 @@
-"""Public models of complexity, and the data that users bring."""

@@ -1,1 +1,0 @@
-"""Public data and models of decorrelation, and those that users bring."""

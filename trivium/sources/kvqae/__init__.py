@@ -1,1 +1,0 @@
-"""Public data and models of KVQAE, and those that users bring."""
