@@ -1,6 +1,6 @@
-"""Into KVQAE: does an image encoder that looks at the image find entities better? A question that no paper has.
+"""Search KVQAE's entities with decorrelated image encoders: do they find more? No paper asks this.
 
-The images of entities without a face are searched with several CLIP image encoders, one row an encoder, so that
+The images of entities without a face are searched with several CLIP image encoders, one row for each, so that
 architecture and training are not confounded: KVQAE's own, another architecture untouched, that one fine-tuned on D, and
 on D ∪ D' (decorrelation.md §4, kvqae.md §3).
 """
@@ -27,7 +27,7 @@ from trivium.vision.decoding import decode
 from trivium.vision.encoders.clip import Clip
 from trivium.vision.neighbours import exact_search
 
-if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+if TYPE_CHECKING:  # torch takes seconds to import and is needed only to encode
     import torch
 
     from trivium.vision.whole_images import PictureEmbedder
@@ -60,7 +60,7 @@ class EntitiesParameters(Parameters):
 
 
 def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list[str], list[str]]:
-    """Entities that are no person and have a readable image, and the names of these images.
+    """Return the entities that are not persons and have a readable image, and the names of these images.
 
     `articles` has the columns wikidata_id, image and human of the knowledge base, `features` are of its images.
     """
@@ -152,7 +152,7 @@ def own_ranks(
 def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDArray[np.float64]]:
     """MRR, P@1 and Hits@20 of each entity, the mean over its questions; entities in the order of their names.
 
-    Questions about one entity, often with one picture, are no independent draws: the entity is the unit of the test.
+    Questions about one entity often share a picture and are not independent, so the entity is the unit of the test.
 
     Args:
         ranks: (questions,) rank of the only right entity.

@@ -1,6 +1,6 @@
 """What makes visual questions hard for the KVQAE reader: the same validation on the factors that make sense there.
 
-The reader sees passages that were retrieved, so that half of the factors are about retrieval. The score is its F1, the
+The reader sees retrieved passages, so half of the factors are about retrieval. The score is its F1, the
 mean over its seeds; questions about one entity are drawn together. No frames, no syntax: f0 to f6 are not computed.
 """
 
@@ -21,7 +21,7 @@ _VAGUE = frozenset(["man", "woman", "person", "people", "place", "thing", "objec
 
 
 def vague_mention(question: str) -> bool:
-    """Whether the words do not say what kind of thing is shown: a bare pronoun, or "this man", not "this painter"."""
+    """Whether a question does not say what kind of thing is shown: a bare pronoun or "this man", not "this painter"."""
     return not any(noun.lower() not in _VAGUE for noun in _MENTION.findall(question))
 
 

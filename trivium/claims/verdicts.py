@@ -103,7 +103,7 @@ def stack_trainings(tables: Sequence[pa.Table], claim: str, part: str) -> Sides:
 
 @dataclass(frozen=True)
 class InWorld:
-    """A claim in one world, by the one of its parts that speaks least for it."""
+    """The verdict on a claim in one world; `difference` is that of its part with the weakest evidence."""
 
     world: int  # its seed
     trainings: int  # how many were compared
@@ -113,7 +113,7 @@ class InWorld:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim in all worlds that there are; it holds where it holds in each, and all of them have all trainings."""
+    """The verdict on a claim over all worlds: it holds if it does in each, and each world has all of its trainings."""
 
     claim: Claim
     worlds: tuple[InWorld, ...]

@@ -1,7 +1,7 @@
 """Human judgements of answers: Label Studio's tasks out, its export or CSV in, agreement, shares (complexity.md §3).
 
-Judged are each model's answers of its first seed, to a sample of questions that is the same for all models. An empty
-answer needs no annotator: it is incorrect.
+Each model's answers of its first seed to a sample of questions, the same for all models, are judged. An empty answer
+needs no annotator: it is incorrect.
 
 A task is one distinct answer to one question. Annotators do not see which models gave it: it goes by a code made of the
 question's id and the answer. When models are trained again, judgements of answers that no model gives any more no

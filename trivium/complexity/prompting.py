@@ -1,12 +1,12 @@
 """Prompted models: their prompts, what of a reply is scored, and asking every question (complexity.md §2).
 
-They are told to *extract*, the format of input and output, one or two examples. A chat has user and assistant only:
-Mixtral's template knows no system role, so the instruction opens the first turn. Only wrapping that the prompt's own
-format suggests is taken off a reply; talk is scored as it is, as the paper's scores were.
+The prompt says to *extract*, gives the format of input and output, and shows one or two examples. A chat
+has user and assistant only: Mixtral's template knows no system role, so the instruction opens the first turn. Only
+wrapping that the prompt's own format suggests is taken off a reply; talk is scored as it is, as in the paper.
 
 A model without an endpoint is not run, and has no file. Every answer is kept as it comes, in the journal of the main
-repository: a run that breaks off goes on where it was, also one in an experiment's folder that vanishes with it; and a
-rerun asks nothing. What DVC tracks is a copy of the journal, to share.
+repository: an interrupted run goes on where it stopped, even one in an experiment's temporary folder, and a rerun
+sends no request. DVC tracks a copy of the journal, to share it.
 """
 
 from collections import Counter

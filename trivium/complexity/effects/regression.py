@@ -44,7 +44,7 @@ def joint_regression(
 ) -> Joint:
     """Ordinary least squares of each model's scores: intercept, one dummy an answer element, one a factor.
 
-    A factor's column is 1 for yes and 0 for no. An example in neither set of some factor still speaks for the others,
+    A factor's column is 1 for yes and 0 for no. An example in neither set of one factor still counts for the others,
     and a dummy for these examples (`uncounted_dummies`) keeps what is special about them out of that factor's
     coefficient. Factors that are constant in every frame (`of_frames`) take their coefficients from the regression
     without elements.

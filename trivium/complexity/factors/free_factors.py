@@ -1,6 +1,6 @@
 """Factors of reading difficulty that need no frames: any question set about texts has them (beyond the paper's §4).
 
-What stands in for the paper's factors, and what cannot:
+They replace the paper's factors where this is possible:
 
 | here | asks | stands in for |
 |---|---|---|
@@ -109,7 +109,7 @@ def text_properties(question: AskedQuestion, text: ReadText, language: Language)
 
 
 def sentence_of(spans: Sequence[Span], place: Span) -> int:
-    """Number of the sentence in which a span begins; the one before where it begins between two."""
+    """Return the number of the sentence in which a span begins; if it begins between two, that of the first."""
     return max(0, sum(span.start <= place.start for span in spans) - 1)
 
 

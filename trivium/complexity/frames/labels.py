@@ -1,6 +1,6 @@
 """Labels of the frame parser: frames, their elements, the lexicon of words that evoke them; and a baseline.
 
-All of it is read off the annotated training texts, and travels with the parser in `labels.json`. The baseline is the
+They are collected from the annotated training texts and saved with the parser in `labels.json`. The baseline is the
 most frequent frame of each lemma.
 """
 
@@ -27,7 +27,7 @@ def form_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class FrameLabels:
-    """The inventory.
+    """Frames, their elements and their lexicon, as collected from annotated texts.
 
     Attributes:
         elements: of each frame, the names of elements seen with it and the core type each mostly has.
@@ -70,7 +70,7 @@ class FrameLabels:
         return allowed
 
     def to_json(self) -> dict[str, Any]:
-        """As `labels.json` has it; lexical units are named `lemma.part_of_speech`."""
+        """Return the content of `labels.json`; lexical units are named `lemma.part_of_speech`."""
         return {
             "frames": {frame: dict(names) for frame, names in self.elements.items()},
             "units": {".".join(unit): dict(counts) for unit, counts in self.units.items()},
@@ -97,7 +97,7 @@ def _unit(name: str) -> Unit:
 
 
 def collect_labels(texts: Sequence[AnnotatedText]) -> FrameLabels:
-    """The inventory of annotated texts."""
+    """Collect the labels of annotated texts."""
     cores: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     units: dict[Unit, Counter[str]] = defaultdict(Counter)
     forms: dict[str, Counter[Unit]] = defaultdict(Counter)

@@ -130,7 +130,7 @@ def parser_job(
 ) -> tuple[Metrics, list[Point]]:
     """Train on `texts`/train.jsonl, follow on validation.jsonl, save the parser, as a task of the engine.
 
-    Its card is written once more where it is measured.
+    The stage that evaluates it writes its card again, with scores.
     """
     training = read_texts(texts / "train.jsonl")
     parser: AnyParser

@@ -100,8 +100,8 @@ class FrameParser:
     def frames_of(self, texts: Sequence[str], instances: Instances, *, masked: bool = True) -> list[list[str]]:
         """The best frame of each given trigger, "" for one that no window holds whole.
 
-        Its lexical unit is told, its frame is not looked at. With `masked`, a unit of the lexicon evokes only frames
-        that it has there.
+        The parser is given the trigger's lexical unit, not its frame. With `masked`, a unit of the lexicon
+        evokes only frames that it has there.
         """
         names, units, best = self.labels.frames, self.labels.units, {}
         placed = self._placed(texts, instances)

@@ -1,7 +1,7 @@
 """Texts cut into windows that the frame parser reads: a sentence each, or a piece of one that is too long.
 
-A frame's elements stand in its trigger's sentence, nearly always; a sentence is short, and reading is done once a
-trigger. Words are the units that are tagged: offsets give them back exactly as the text has them.
+A frame's elements nearly always stand in the sentence of its trigger, and short inputs are cheap: a sentence is read
+once for each trigger. Words are the units that are tagged: offsets give them back exactly as the text has them.
 """
 
 import re

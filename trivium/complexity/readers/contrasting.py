@@ -1,4 +1,4 @@
-"""Readers that learn from two corpora and are asked the same facts (complexity.md §5)."""
+"""Readers that are trained on two corpora and tested on the same facts (complexity.md §5)."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Fine-tuning of readers on French questions, and their answers to the evaluation questions (complexity.md §2, §5).
 
-There is one model a name and seed: fixed steps, AdamW, linear warm-up and decay, no search.
+One model is trained for each name and seed: fixed steps, AdamW, linear warm-up and decay, no search.
 """
 
 import math

@@ -27,7 +27,7 @@ from trivium.nets.device import pick_device
 
 
 def _template(template: str) -> str:
-    """A blank at the end would be a token of its own, which no answer begins after."""
+    """Refuse a blank at the end: it would be a token of its own, after which no answer begins."""
     places = [place for _, place, _, _ in Formatter().parse(template) if place is not None]
     if sorted(places) != ["context", "question"] or template != template.rstrip():
         raise ValueError("expected {question} and {context} once each, and no blank at the end")

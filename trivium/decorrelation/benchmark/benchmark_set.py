@@ -53,7 +53,7 @@ class Pairs:
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """The questions.
+    """A released set in memory: its pictures, queries, captions and settings.
 
     Attributes:
         dataset, filling: names in the graph: of the data set, and of what painted the queries.
@@ -109,7 +109,7 @@ class BenchmarkSet:
         return named[rows]
 
     def tests_something(self) -> NDArray[np.bool_]:
-        """(queries,) whether enough was painted over, and people found it worth a mention."""
+        """(queries,) whether enough was painted over, and a caption by people mentions what is gone."""
         mentioned = (self.named_by_people() & self.queries.removed).any(axis=1)
         return np.asarray(mentioned & (self.shares >= LEAST_SHARE))
 

@@ -1,4 +1,4 @@
-"""What a model must have to be asked, and the vectors that it gives to a set.
+"""The two methods that a model needs for the benchmark, and its vectors of a set.
 
     class Mine:
         def encode_images(self, images): ...   # n RGB pictures of Pillow → (n, d), array or tensor
@@ -134,7 +134,7 @@ def _keep(folder: Path | None, inputs: Iterable[bytes], encode: Callable[[], Vec
 
 
 def _contents(pictures: PictureSet) -> Iterator[bytes]:
-    """All that the vectors of pictures are made of: the order of the names, and each picture by its name."""
+    """Return all inputs that vectors of pictures depend on: the order of the names, and each picture by its name."""
     yield from map(str.encode, pictures.names)
     for name, data in Images(pictures.folder).stream():
         yield name.encode()

@@ -1,4 +1,4 @@
-"""What captioners and vision-language models say is in painted pictures, and is not (docs/odmap.md).
+"""What captioners and vision-language models see in painted pictures that is not there (docs/odmap.md).
 
 CHAIR of captioners (Rohrbach et al., EMNLP 2018), how much they name that is not there:
 
@@ -177,7 +177,7 @@ def pope(present: NDArray[np.bool_], removed: NDArray[np.bool_]) -> dict[str, fl
 
 
 def endpoint_model(address: str, name: str, key_variable: str | None, requests_per_minute: float) -> EndpointModel:
-    """A model for short answers; its thoughts, if it has any, may be long.
+    """Return a model for short answers; its reasoning, if any, may be long.
 
     Raises:
         BadInput: no address, or no name of an environment variable.

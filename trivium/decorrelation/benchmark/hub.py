@@ -1,4 +1,4 @@
-"""Downloads from the Hugging Face hub: the files that are needed, and nothing that could run."""
+"""Download models and data sets from the Hugging Face hub: only the files needed, none of them executable."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Models side by side on one set: who looks at the picture, and who repeats what usually stands together.
+"""Compare models on one set: which look at the picture, and which repeat what usually occurs together.
 
     board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, released="coco_lama.parquet")
     print(board)

@@ -1,4 +1,4 @@
-"""Captions written by a model that looks at the painted picture: BLIP's captioner, or ClipCap (decorrelation.md §2)."""
+"""Captions that a model writes for painted pictures: BLIP's captioner, or ClipCap (decorrelation.md §2)."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -140,12 +140,12 @@ class Clause:
         return [index for index, segment in enumerate(self.segments) if segment.alive and segment.parent == place]
 
     def drop(self, place: int) -> None:
-        """Let a segment go, with all that hangs on it."""
+        """Drop a segment and all that hang on it."""
         self.segments[place].alive = False
         self.drop_children(place, lambda child: True)
 
     def drop_children(self, place: int, which: Callable[[Segment], bool]) -> None:
-        """Let some of what hangs on a segment go."""
+        """Drop those of a segment's children that `which` accepts."""
         for index in self.children(place):
             if which(self.segments[index]):
                 self.drop(index)
@@ -155,7 +155,7 @@ _POSSESSIVES, _PRONOUNS = LISTS["possessives"], LISTS["pronouns"]
 
 
 def lose_object(clause: Clause, place: int, gone: frozenset[str]) -> None:
-    """The whole object of a segment has gone: so does the segment, unless its verb can stand alone."""
+    """Drop a segment that has lost its whole object, unless its verb can stand alone."""
     segment = clause.segments[place]
     before = clause.segments[place - 1].tail if place else clause.tail
     if before and before[-1].lower() == "each":  # "two men each with a frisbee" without it: "two men"
@@ -210,7 +210,7 @@ def _survives(segment: Segment, child: Segment) -> bool:
 
 
 def _lose_part(clause: Clause, parent: int, gone: frozenset[str]) -> None:
-    """Without the toilet there is no "back of a toilet"; neither is there a picture of it."""
+    """Drop the noun that a removed noun was part of or depicted in: no "back of a toilet" without the toilet."""
     nouns = clause.subject if parent == SUBJECT else clause.segments[parent].nouns
     if nouns and nouns[-1].head in WORDS.parts | WORDS.depictions | WORDS.body:
         nouns.pop()
@@ -219,7 +219,7 @@ def _lose_part(clause: Clause, parent: int, gone: frozenset[str]) -> None:
 
 
 def drop_pronouns(clause: Clause, place: int) -> None:
-    """`a table with cake on it" without the table: "cake"; "it" would have no meaning."""
+    """Drop "on it" after a removed noun: "a table with cake on it" without the table is "cake"."""
     for segment in clause.segments[place + 1 : place + 3]:
         if not segment.verb and segment.refers_back and segment.tail[0].lower() in ("it", "them"):
             segment.alive = False
@@ -233,7 +233,7 @@ def drop_worn(clause: Clause, place: int) -> None:
 
 
 def drop_dangling(clause: Clause) -> None:
-    """Verbs that had only a phrase to lean on, prepositions of nothing; from the end, so that one leads to the next."""
+    """Drop verbs and prepositions that have lost their phrases, from the end, so that one can lead to the next."""
     for place in reversed(range(len(clause.segments))):
         segment = clause.segments[place]
         if not segment.alive or segment.nouns or segment.tail:
@@ -251,7 +251,7 @@ def drop_dangling(clause: Clause) -> None:
 
 
 def _dangles(clause: Clause, place: int) -> bool:
-    """Whether a verb that has lost what followed it says nothing any more."""
+    """Whether a verb that has lost its phrase has no meaning left."""
     segment = clause.segments[place]
     later = [segment for segment in clause.segments[place + 1 :] if segment.alive]
     if later and later[0].kind == "V" and not later[0].lead:
@@ -267,7 +267,7 @@ def _dangles(clause: Clause, place: int) -> bool:
 
 
 def forget_owners(clause: Clause) -> None:
-    """Pronouns of those who have gone: "his right hand" goes, "their dog" becomes "the dog"."""
+    """Drop pronouns of removed nouns: "his right hand" is dropped, "their dog" becomes "the dog"."""
     for place, segment in enumerate(clause.segments):
         if not segment.alive:
             continue
@@ -296,7 +296,7 @@ def drop_doings(clause: Clause, place: int) -> None:
 
 
 def promote(clause: Clause) -> bool:
-    """Without its subject, a clause is about the first thing that is left: "A man rides a horse" to "A horse"."""
+    """Make the first noun that is left the subject of a clause without one: "A man rides a horse" to "A horse"."""
     segments, full = clause.segments, clause.tail[-1:] == ["full"]
     clause.opening, clause.tail = [], []
     heads = {place: segment.nouns[0].head for place, segment in enumerate(segments) if segment.alive and segment.nouns}
@@ -342,7 +342,7 @@ def promote(clause: Clause) -> bool:
 
 
 def _leaned_on(clause: Clause, segment: Segment) -> bool:
-    """Whether a phrase says no more than what the subject did, which went: "leaning on a post"."""
+    """Whether a phrase only belongs to what the removed subject did: "leaning on a post"."""
     if segment.parent == SUBJECT or not segment.places or segment.nouns[0].head in WORDS.settings:
         return False
     return clause.segments[segment.parent].stem in WORDS.needs_phrase - WORDS.standing

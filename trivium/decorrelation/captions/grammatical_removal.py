@@ -1,4 +1,4 @@
-"""Noun-phrase removal that leaves English: what would dangle goes too, and the rest is mended (decorrelation.md §2).
+"""Remove noun phrases and leave grammatical English: drop what would dangle, mend the rest (decorrelation.md §2).
 
 "A man holding a frisbee at a park." becomes "A man at a park."
 """
@@ -78,7 +78,7 @@ def _take_from(clause: Clause, place: int, gone: frozenset[str]) -> None:
 
 
 def _lose_last(clause: Clause, place: int, gone: frozenset[str]) -> None:
-    """The last of a list goes with what describes it; what it acts on stays: "a bike and a man riding a horse"."""
+    """Drop the last of a list with what describes it; what it acts on stays: "a bike and a man riding a horse"."""
     segment = clause.segments[place]
     for index in clause.children(place):
         child = clause.segments[index]
@@ -206,7 +206,7 @@ def _clause(clause: Clause) -> str:
 
 
 def _agree(verb: str) -> str:
-    """The form that goes with one thing: "are" to "is", "sit" to "sits"."""
+    """Return the singular form: "are" to "is", "sit" to "sits"."""
     return _MANY_TO_ONE.get(verb, _THIRD.get(verb, verb))
 
 

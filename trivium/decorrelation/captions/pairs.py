@@ -1,4 +1,4 @@
-"""D', the synthetic pairs: painted training pictures, captions without what is gone (decorrelation.md §2, 4)."""
+"""D', the synthetic pairs: painted training pictures, captions without the removed classes (decorrelation.md §2, 4)."""
 
 import random
 import re

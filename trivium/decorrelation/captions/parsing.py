@@ -1,4 +1,4 @@
-"""From a caption's words to its clauses, and what each segment hangs on, in one pass by rule (decorrelation.md §2)."""
+"""Parse a caption into clauses, and find what each segment hangs on, in one pass by rule (decorrelation.md §2)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

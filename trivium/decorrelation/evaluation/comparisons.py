@@ -1,4 +1,4 @@
-"""Intervals of means, and tests of differences between two rows; pictures are drawn, and swapped, as a whole."""
+"""Intervals of means, and tests of differences between two rows; both resample whole pictures."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

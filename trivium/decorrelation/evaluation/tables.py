@@ -1,7 +1,7 @@
 """Tables 1 to 3: ODmAP and R@k of every cell, how sure they are, and which rows differ (decorrelation.md §3, 5).
 
 Cells that differ only in their seed are one row: the mean over seeds, its spread, and a bootstrap interval over
-pictures. What luck alone would score stands beside it: the expectation of ODmAP under a random order.
+pictures. Beside it stands the score by chance: the expectation of ODmAP under a random order.
 """
 
 from collections import Counter

@@ -82,7 +82,7 @@ class Kind:
 
     @classmethod
     def is_whole(cls, base: Path) -> bool:
-        """Whether the folder that a model starts from holds all of it, so that it can be asked untouched."""
+        """Whether the folder that a model starts from holds all of it, so that it can be evaluated without training."""
         return True
 
 

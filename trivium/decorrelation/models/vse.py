@@ -237,7 +237,7 @@ class Vse(RetrievalModel):
 
 
 class VseScratch(Vse):
-    """The same under the name of its own kind."""
+    """`Vse` under the name of its own kind."""
 
     kind = "vse_scratch"
 

@@ -1,4 +1,4 @@
-"""The in-painting worker, seen from the project's environment: starts it, asks it, and reports its death.
+"""The client of the in-painting worker: starts it, sends it pictures, and reports when it dies.
 
 A request is one message, an NPZ archive of pixels, region, pixels, region, …; as many messages come back, the pixels
 of each painted picture. A region is (height, width), 255 where the picture is to be painted, else 0. Nothing is

@@ -1,7 +1,7 @@
 """In-painting: the chosen objects painted out, one picture a removal (decorrelation.md §1).
 
 The paper fills with Yu et al. 2018 ("Generative image inpainting with contextual attention"); LaMa (Suvorov et al.
-2022) stands here in its place, as was asked for. The sample uses OpenCV's filling, which has no weights. Both run
+2022) takes its place here. The sample uses OpenCV's filling, which has no weights. Both run
 through lama-cleaner, in an environment of its own (`inpainter`); zero, mean and blur are the paper's baselines. All
 are modules of `fillings/`.
 """

@@ -127,7 +127,7 @@ def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
 
 
 def main() -> None:
-    """Paint request after request."""
+    """Answer requests until standard input is closed."""
     parser = argparse.ArgumentParser(description=__doc__)
     fillings = parser.add_subparsers(dest="filling", required=True)
     of_opencv = fillings.add_parser("cv2")

@@ -66,7 +66,7 @@ def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]
 
 
 def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
-    """Score each caption's candidate pictures again; each picture is looked at once, with all captions it is for.
+    """Score each caption's candidate pictures again; each picture goes to `match` once, with all of its texts.
 
     Returns:
         scores (texts, k) float32 and rows of so many pictures, in the order of `first`.

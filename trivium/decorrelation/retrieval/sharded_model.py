@@ -51,7 +51,7 @@ class EncodedPictures:
 
     @property
     def kept(self) -> bool:
-        """Whether the model has a second stage, which looks at them again."""
+        """Whether the model has a second stage, which needs the scaled pictures."""
         return all((folder / _SCALED).exists() for folder, _ in self.batches)
 
 

@@ -40,7 +40,7 @@ class RareFrame(Factor):
     parameters: RareFrameParameters
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Neither where all frames are equally frequent, so that nothing can be cut."""
+        """Judge by the frame's count; neither (None) if all frames are equally frequent, so that no cut exists."""
         counts = [sum(corpora.adaptation.get(example.frame.frame, Counter()).values()) for example in examples]
         cuts = {balance: rare_cut(counts, corpora.adaptation, balance) for balance in _BALANCES}
         cut = self.parameters.cut if self.parameters.cut is not None else cuts[self.parameters.balance]

@@ -16,5 +16,5 @@ class Coreference(Factor):
     label = "coreference to resolve"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Yes or no of every example."""
+        """Return yes or no for every example."""
         return Judged([bool(example.chain) for example in examples])

@@ -18,5 +18,5 @@ class NominalTrigger(Factor):
     label = "nominal trigger"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Neither where the trigger is of another part of speech."""
+        """Judge by part of speech; neither (None) if the trigger is not a noun or a verb."""
         return Judged([_NOMINAL.get(example.frame.lexical_unit.part_of_speech) for example in examples])

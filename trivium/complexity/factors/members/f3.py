@@ -37,7 +37,7 @@ class AbsentTrigger(Factor):
         return f"trigger absent from {'question and answer' if self.parameters.reading == 'both' else 'the question'}"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """The metrics count how triggers were found, and whom the reading `both` leaves out."""
+        """Judge by `reading`; the metrics count how triggers were found, and the examples that `both` leaves out."""
         by_reading: dict[str, list[bool | None]] = {"question": [], "both": []}
         counts = Counter[str]()
         for example in examples:

@@ -102,7 +102,7 @@ class Distance(Factor):
         return f"{count_in_words(self.parameters.arcs, 'arc')} or more between trigger and answer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Neither where there is no path, or the trigger lies in the answer; the metrics count these cases."""
+        """Judge by arcs; neither (None) without a path, or with the trigger in the answer; metrics count both."""
         ways = [arcs(corpora.syntax.get(e.text.id, ()), e.frame.lexical_unit.span, e.answer) for e in examples]
         counts = Counter[str](way.case for way in ways)
         columns: dict[str, list[Any]] = {

@@ -33,7 +33,7 @@ class FewElements(Factor):
         return f"{count_in_words(self.parameters.elements, 'frame element')} or fewer"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Yes or no of every example."""
+        """Return yes or no for every example."""
         counts = [len({element.name for element in example.frame.elements}) for example in examples]
         most = self.parameters.elements
         return Judged([count <= most for count in counts], {"f5_elements": counts}, {"f5_threshold": float(most)})

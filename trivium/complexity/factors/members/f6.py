@@ -35,7 +35,7 @@ class VariedTriggers(Factor):
     parameters: VariedTriggersParameters
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Neither where the corpus does not hold the frame; such an example is no part of the mean."""
+        """Judge by entropy; neither (None) if the corpus lacks the frame, which then does not count in the mean."""
         source = corpora.training if self.parameters.corpus == "calor" else corpora.adaptation
         bits = {frame: entropy_bits(list(units.values())) for frame, units in source.items()}
         entropies = [bits.get(example.frame.frame) for example in examples]

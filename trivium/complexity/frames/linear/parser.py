@@ -83,14 +83,14 @@ class LinearFrameParser:
         return self._complete(frames, pieces)
 
     def frames_of(self, texts: Sequence[str], instances: Instances) -> list[list[str]]:
-        """The frame of each given trigger; its lexical unit is told, its frame is not looked at."""
+        """The frame of each given trigger; the parser is given its lexical unit, not its frame."""
         return [
             [self.triggers.frame(evoked.words if evoked else None, frame.lexical_unit) for frame, evoked in listed]
             for listed in _place(instances, self.split(texts))
         ]
 
     def with_elements(self, texts: Sequence[str], instances: Instances) -> list[list[FrameInstance]]:
-        """Given frames of each text with the elements that the parser finds; theirs are not looked at."""
+        """Given frames of each text with the elements that the parser finds; their own are ignored."""
         return self._complete(instances, self.split(texts))
 
     def _complete(self, instances: Instances, pieces: Pieces) -> list[list[FrameInstance]]:

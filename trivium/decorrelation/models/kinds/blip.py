@@ -21,7 +21,7 @@ class BlipSettings(ModelSettings):
 
 
 class Blip(Kind):
-    """By transformers."""
+    """BLIP, by transformers."""
 
     name = "blip"
     label = "BLIP"

@@ -4,7 +4,7 @@ from trivium.decorrelation.models.kind import Kind, ModelSettings
 
 
 class Clip(Kind):
-    """By open_clip; it has the settings of every kind alone."""
+    """CLIP, by open_clip; it has no settings beside those of every kind."""
 
     name = "clip"
     label = "CLIP"

@@ -27,7 +27,7 @@ class VseSettings(ModelSettings):
 
 
 class Vse(Kind):
-    """It starts from a saved model, such as its authors' checkpoint, or from a trained CNN alone."""
+    """VSE++, started from a saved model, such as its authors' checkpoint, or from a trained CNN alone."""
 
     name = "vse"
     label = "VSE++"

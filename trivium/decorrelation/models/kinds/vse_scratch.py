@@ -4,7 +4,7 @@ from trivium.decorrelation.models.kinds.vse import Vse
 
 
 class VseScratch(Vse):
-    """The same network as `vse`; its `base` and the settings of its beginning are others."""
+    """The network of `vse` with another `base` and other settings of its first steps."""
 
     name = "vse_scratch"
     label = "VSE++, from scratch"

@@ -33,5 +33,5 @@ class Cv2(Filling[Cv2Settings]):
         self._worker = Inpainter(["cv2", "--flag", _FLAGS[settings.method], "--radius", str(settings.radius)])
 
     def paint(self, pictures: Sequence[tuple[Pixels, Mask]]) -> Iterator[Pixels]:
-        """Fill the masks in from around them."""
+        """Fill each mask from the pixels around it."""
         return self._worker.paint(pictures)
