@@ -6,7 +6,7 @@ import pytest
 
 from trivium.commands import cli
 from trivium.commands.ask import lines
-from trivium.kvqae.asking.answer import Answer, Recognised, Support
+from trivium.kvqae.asking.answer import Answer, RecognisedEntry, Support
 
 SUPPORT = Support(3, "Ada\x1b[2J", "She was born in Bern, it says.", 0.4, {"bm25": 0.0, "clip": -0.1, "dpr_few_shot": 0.5},
                   (16, 20), None)  # fmt: skip
@@ -72,7 +72,7 @@ def test_options_that_do_not_go_together(capsys, arguments, message):
 
 
 def test_what_the_picture_shows():
-    entries = [Recognised("Ada\x1b[2J", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
+    entries = [RecognisedEntry("Ada\x1b[2J", 3.0, 0.875, True), RecognisedEntry("Bob", 1.0, None, False)]
     answer = Answer("", None, [], None, [], 0.25, entries=entries)
     invented = dataclasses.replace(answer, invented=True, score=0.5)
     told = "(no answer)   (probability 0.500, 0.2 s, these models know an invented world only)"

@@ -10,13 +10,13 @@ from trivium.commands.kb_models import reader_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
 from trivium.kvqae.asking import endpoints
-from trivium.kvqae.asking.answer import Answer, Recognised, Support
+from trivium.kvqae.asking.answer import Answer, RecognisedEntry, Support
 
 
 def answered(question, image, entries, file):
     if not question.strip():
         raise BadInput("the question is empty")
-    entries = [] if image is None else [Recognised(image.decode(), 2.0, 0.75, True)]
+    entries = [] if image is None else [RecognisedEntry(image.decode(), 2.0, 0.75, True)]
     support = Support(1, "Mill", "It stands in Bern.", 1.0, {}, None, None)
     return Answer("Bern", 0.5, [support], None, ["A note.", "Another."], 0.1, entries=entries)
 

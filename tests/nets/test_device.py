@@ -10,7 +10,7 @@ from trivium.nets import device
 from trivium.nets.device import (
     autocast,
     cpu_has_bf16,
-    halving,
+    halve_until_it_fits,
     halving_batches,
     inference_dtype,
     length_sorted_batches,
@@ -76,7 +76,7 @@ def test_halving_starts_the_whole_again_with_half():
             raise torch.OutOfMemoryError("simulated")
         return "done"
 
-    assert halving(7, attempt, unit="things") == ("done", 2)
+    assert halve_until_it_fits(7, attempt, unit="things") == ("done", 2)
     assert tried == [7, 4, 2]
 
 
@@ -110,6 +110,6 @@ def test_roberta_is_given_no_more_tokens_than_it_has_positions(monkeypatch):
     network = RobertaModel(RobertaConfig(max_position_embeddings=74, vocab_size=50, **shape)).eval()
     ids = torch.full((1, 70), 7)
     with torch.inference_mode():
-        ids, mask = device.lengthened(network, ids, torch.ones_like(ids))
+        ids, mask = device.pad_inputs(network, ids, torch.ones_like(ids))
         assert ids.shape == (1, 72)
         assert network(input_ids=ids, attention_mask=mask).last_hidden_state.shape == (1, 72, 8)

@@ -15,7 +15,7 @@ import sys
 import torch
 from transformers import BertConfig, BertForQuestionAnswering, BertForSequenceClassification, BertModel
 from trivium.nets.bert import cls_vectors, relevance_scores
-from trivium.nets.device import attention, lengthened
+from trivium.nets.device import attention, pad_inputs
 from trivium.nets.reader import best_spans
 
 torch.manual_seed(0)
@@ -34,7 +34,7 @@ def computed(rows, length):
         ids[place, : len(texts[row])], mask[place, : len(texts[row])] = texts[row], 1
     types = (torch.arange(length) > 2).long() * mask
     found = [cls_vectors(encoder, ids, mask), relevance_scores(scorer, ids, mask, types)[:, None]]
-    ids, mask, types = lengthened(reader, ids, mask, types)
+    ids, mask, types = pad_inputs(reader, ids, mask, types)
     logits = reader(input_ids=ids, attention_mask=mask, token_type_ids=types)
     spans = best_spans(logits.start_logits, logits.end_logits, mask.bool(), types, 5)
     found += [torch.stack([spans.scores, spans.starts, spans.ends, spans.start_mass, spans.end_mass], dim=1)]

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 import torch
 
-from trivium.nets.feeding import Leaving, Pipeline
+from trivium.nets.feeding import Pipeline, Transfer
 
 
 def test_the_next_batch_is_launched_before_the_last_is_collected() -> None:
@@ -46,12 +46,12 @@ def test_a_single_item_that_does_not_fit_is_an_error() -> None:
 
 def test_what_is_on_the_cpu_has_arrived() -> None:
     tensors = torch.arange(3), torch.ones(2)
-    assert all(a is b for a, b in zip(Leaving(*tensors).arrived(), tensors, strict=True))
+    assert all(a is b for a, b in zip(Transfer(*tensors).wait(), tensors, strict=True))
 
 
 @pytest.mark.gpu
 def test_what_leaves_a_gpu_arrives_in_pinned_memory() -> None:
     given = torch.arange(1000, device="cuda")
-    (found,) = Leaving(given * 2).arrived()
+    (found,) = Transfer(given * 2).wait()
     assert found.is_pinned()
     assert torch.equal(found, torch.arange(1000) * 2)

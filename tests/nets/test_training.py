@@ -41,7 +41,7 @@ class Toy:
         self.model = torch.nn.Sequential(*layers)
         self.fits, self.sizes = fits, []
 
-    def gradient(self, batch, together):
+    def gradient(self, batch, micro_batch):
         def share(part):
             rows = batch[part]
             self.sizes.append(len(rows))
@@ -50,7 +50,7 @@ class Toy:
                 raise torch.OutOfMemoryError
             return (self.model(INPUTS[rows]) - TARGETS[rows]).square().sum() / len(batch)
 
-        return add_gradient(len(batch), together, share), {"rows": len(batch)}
+        return add_gradient(len(batch), micro_batch, share), {"rows": len(batch)}
 
     def train(self, work, log=None, **changes):
         optimizer = torch.optim.AdamW([w for w in self.model.parameters() if w.requires_grad], lr=0.01)
@@ -59,7 +59,7 @@ class Toy:
             "steps": STEPS,
             "batches": lambda first: (rows_of_step(20, SIZE, step, 5) for step in range(first, STEPS)),
             "gradient": self.gradient,
-            "together": SIZE,
+            "micro_batch": SIZE,
             "unit": "rows",
             "max_gradient_norm": 0.5,
             "work": work,
@@ -138,9 +138,9 @@ def test_out_of_memory_halves_and_starts_the_step_again(tmp_path, capsys):
     progress = small.train(tmp_path / "small")
     assert small.sizes[:5] == [6, 3, 2, 2, 2]
     assert set(small.sizes[5:]) == {2}
-    assert progress.together == 2
+    assert progress.micro_batch == 2
     assert "mini-batches of 2 rows" in capsys.readouterr().out
-    wanted.train(tmp_path / "wanted", together=2)
+    wanted.train(tmp_path / "wanted", micro_batch=2)
     parameters = [dict(toy.model.named_parameters()) for toy in (small, wanted)]
     assert all(torch.equal(value, parameters[1][name]) for name, value in parameters[0].items())
 
@@ -156,8 +156,8 @@ def test_what_did_not_fit_before_a_kill_is_not_tried_after_it(tmp_path):
 def test_a_loss_that_is_not_finite_names_the_step(tmp_path):
     toy = Toy()
 
-    def broken(batch, together):
-        loss, counts = toy.gradient(batch, together)
+    def broken(batch, micro_batch):
+        loss, counts = toy.gradient(batch, micro_batch)
         return (float("nan") if len(toy.sizes) == 3 else loss), counts
 
     with pytest.raises(BadInput, match="step 3: the loss is not finite; got nan; expected a lower learning rate"):
@@ -168,8 +168,8 @@ def test_gradients_are_clipped_and_their_norm_before_is_logged(tmp_path):
     curves, norms = Curves(), []
     toy = Toy()
 
-    def long(batch, together):
-        found = toy.gradient(batch, together)
+    def long(batch, micro_batch):
+        found = toy.gradient(batch, micro_batch)
         for weights in toy.model.parameters():
             weights.grad *= 100
         norms.append(torch.nn.utils.get_total_norm([weights.grad for weights in toy.model.parameters()]).item())
@@ -265,10 +265,12 @@ def test_the_rate_rises_then_falls():
 
 def test_parts_add_up_to_the_whole_batchs_gradient():
     gradients = []
-    for together in (6, 4, 1):
+    for micro_batch in (6, 4, 1):
         weights = torch.ones(3, 1, requires_grad=True)
         loss = add_gradient(
-            6, together, lambda part, weights=weights: ((INPUTS[:6] @ weights) - TARGETS[:6])[part].square().sum() / 6
+            6,
+            micro_batch,
+            lambda part, weights=weights: ((INPUTS[:6] @ weights) - TARGETS[:6])[part].square().sum() / 6,
         )
         gradients.append((loss, *weights.grad.flatten().tolist()))
     assert gradients[1] == pytest.approx(gradients[0])

@@ -92,14 +92,14 @@ def test_runs_at_once_pay_once_and_hold_up_nobody_else(tmp_path):
     with Loopback(lambda *_: said("yes", delay=0.1)) as server:
         model = EndpointModel(label="Tiny", endpoint=server.address, model="tiny", **pace)
         caches = [AnswerCache(tmp_path) for _ in range(3)]
-        with AnswerCache(tmp_path).alone("another model"), ThreadPoolExecutor(3) as pool:
+        with AnswerCache(tmp_path).lock_model("another model"), ThreadPoolExecutor(3) as pool:
             runs = list(pool.map(lambda cache: ask_all(model, chats, cache), caches))
         assert [{key: reply.content for key, reply in replies.items()} for replies, _ in runs] == [
             dict.fromkeys(chats, "yes")
         ] * 3
         assert sorted(counts["cached"] for _, counts in runs) == [0, 4, 4]
         assert server.answered == 4
-        with AnswerCache(tmp_path).alone("tiny"):
+        with AnswerCache(tmp_path).lock_model("tiny"):
             ask_all(model, chats, caches[0])  # nothing is missing: nothing is waited for
     assert [cache.broken for cache in caches] == [0, 0, 0]
 

@@ -187,12 +187,12 @@ def train(
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimiser]
     optimizer = kind(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 
-    def gradient(numbered: tuple[int, Batch], together: int) -> tuple[float, dict[str, float]]:
+    def gradient(numbered: tuple[int, Batch], micro_batch: int) -> tuple[float, dict[str, float]]:
         step, batch = numbered
         torch.manual_seed(seed_of(seed, step, 0))
         model.begin_step(step, steps, batches.steps_an_epoch)
         try:
-            return add_gradient(model, batch, step / steps, together), {}
+            return add_gradient(model, batch, step / steps, micro_batch), {}
         except torch.OutOfMemoryError:
             if model.contrast is not None:
                 raise  # fewer pairs at a time will do
@@ -207,7 +207,7 @@ def train(
         steps=steps,
         batches=lambda first: enumerate(batches.between(first, steps, workers), first),
         gradient=gradient,
-        together=min(settings.mini_batch_size, settings.batch_size),
+        micro_batch=min(settings.mini_batch_size, settings.batch_size),
         unit="pairs",
         max_gradient_norm=settings.max_gradient_norm,
         work=work,
@@ -217,17 +217,17 @@ def train(
     return {"steps": float(steps), "loss": sum(progress.losses) / len(progress.losses)}
 
 
-def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together: int) -> float:
+def add_gradient(model: RetrievalModel, batch: Batch, progress: float, micro_batch: int) -> float:
     """Add the gradient of a batch's loss; returns the loss.
 
-    A batch larger than `together` is embedded in mini-batches: first without a graph, then, the gradient with respect
-    to each embedding known, once more with it (Gao et al. 2021): the same gradient as at once, in less memory. Some
-    losses need more than embeddings; those see the whole batch.
+    A batch larger than `micro_batch` is embedded in mini-batches: first without a graph, then, when the gradient with
+    respect to each embedding is known, once more with it (Gao et al. 2021). The gradient is the same, in less memory.
+    Some losses need more than embeddings; those see the whole batch.
 
-    `progress` is the share of the steps done, `together` the largest mini-batch.
+    `progress` is the share of the steps done, `micro_batch` the largest mini-batch.
     """
-    if model.contrast is not None and together < len(batch.pictures):
-        return _cached(model, model.contrast, batch, progress, together)
+    if model.contrast is not None and micro_batch < len(batch.pictures):
+        return _cached(model, model.contrast, batch, progress, micro_batch)
     device = next(model.module.parameters()).device
     pixels, tokens = batch.pixels.to(device, non_blocking=True), _to(batch.tokens, device)
     loss = model.loss(pixels, tokens, pictures=batch.pictures.to(device), progress=progress)
@@ -235,13 +235,13 @@ def add_gradient(model: RetrievalModel, batch: Batch, progress: float, together:
     return loss.item()
 
 
-def _cached(model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, together: int) -> float:
-    seed, starts = torch.initial_seed(), range(0, len(batch.pictures), together)
+def _cached(model: RetrievalModel, contrast: Contrast, batch: Batch, progress: float, micro_batch: int) -> float:
+    seed, starts = torch.initial_seed(), range(0, len(batch.pictures), micro_batch)
     device = next(model.module.parameters()).device
 
     def embed(first: int) -> tuple[Tensor, Tensor]:
         torch.manual_seed(seed_of(seed, first))  # dropout draws the same in both passes
-        part = slice(first, first + together)
+        part = slice(first, first + micro_batch)
         tokens = _to({name: values[part] for name, values in batch.tokens.items()}, device)
         return model.encode_images(batch.pixels[part].to(device)), model.encode_texts(tokens)
 
@@ -253,7 +253,7 @@ def _cached(model: RetrievalModel, contrast: Contrast, batch: Batch, progress: f
     assert images.grad is not None
     assert texts.grad is not None
     for first in starts:
-        part = slice(first, first + together)
+        part = slice(first, first + micro_batch)
         torch.autograd.backward(embed(first), (images.grad[part], texts.grad[part]))
     return loss.item()
 

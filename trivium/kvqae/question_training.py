@@ -144,7 +144,7 @@ def train(
 
         return zip(map(sample, steps), Feed(tokens, len(steps), feeders()), strict=True)
 
-    def gradient(batch: tuple[Sampled, Pairs], together: int) -> tuple[float, Counter[str]]:
+    def gradient(batch: tuple[Sampled, Pairs], micro_batch: int) -> tuple[float, Counter[str]]:
         sampled, pairs = batch
         counts = Counter[str]()
         bounds = [0, *accumulate(len(ids) for _, ids in sampled)]
@@ -155,7 +155,7 @@ def train(
             counts.update(part_counts)
             return loss / len(sampled)
 
-        return training.add_gradient(len(sampled), together, share), counts
+        return training.add_gradient(len(sampled), micro_batch, share), counts
 
     progress = training.train(
         model,
@@ -164,7 +164,7 @@ def train(
         steps=parameters.steps,
         batches=batches,
         gradient=gradient,
-        together=parameters.questions,
+        micro_batch=parameters.questions,
         unit="questions",
         max_gradient_norm=parameters.max_gradient_norm,
         work=work,

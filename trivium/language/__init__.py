@@ -1,4 +1,4 @@
-"""English captions and French syntax: words, noun phrases, dependency trees; and what any language is compared by.
+"""English captions, French dependency trees, and the words and stems by which texts of any language are compared.
 
 Who comes in: decorrelation (English) and complexity. Read `english/chunker.py` and `languages.py` first.
 """

@@ -15,7 +15,7 @@ PIPELINES = ("fr_dep_news_trf", "fr_core_news_lg", "fr_core_news_md", "fr_core_n
 
 
 def best_installed() -> str:
-    """The best of spaCy's French pipelines that is installed, else the name of one to install."""
+    """Name the best of spaCy's French pipelines that is installed, or else one to install."""
     from spacy.util import is_package
 
     return next(filter(is_package, PIPELINES), PIPELINES[2])
@@ -29,7 +29,7 @@ def load_spacy(name: str) -> Any:
 
 
 def parse_spacy(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Sentence]]:
-    """The sentences of each text."""
+    """Parse texts with spaCy; returns the sentences of each."""
     return [
         [tree for span in document.sents if (tree := _spacy_tree(list(span))) is not None]
         for document in pipeline.pipe(texts, batch_size=batch)
@@ -37,7 +37,7 @@ def parse_spacy(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Se
 
 
 def _spacy_tree(words: list[Any]) -> Sentence | None:
-    """A tree without spaCy's tokens of white space: what hung on one hangs on its head; None if nothing is left."""
+    """Make a tree without white-space tokens, whose dependents move to the token's head; None if nothing is left."""
     kept = [word for word in words if not word.is_space]
     if not kept:
         return None
@@ -61,7 +61,7 @@ def _spacy_tree(words: list[Any]) -> Sentence | None:
 
 
 def _head(word: Any) -> Any:
-    """The nearest head that is no white space; the root of white space, or of the sentence, is its own head."""
+    """Find the nearest head that is not white space; a root is its own head."""
     head = word.head
     while head.is_space and head.head.i != head.i:
         head = head.head
@@ -73,14 +73,14 @@ PROCESSORS = "tokenize,mwt,pos,lemma,depparse"
 
 
 def load_stanza(folder: Path, package: str) -> Any:
-    """A pipeline; nothing is downloaded.
+    """Load stanza's French pipeline from a folder; nothing is downloaded.
 
     Args:
         folder: with `resources.json` and `fr/<processor>/<name>.pt`, as `stanza.download` fills it.
         package: whose models, such as `default` or the name of a treebank.
 
     Raises:
-        BadInput: models are missing; says how to get them.
+        BadInput: models are missing; the message says how to get them.
     """
     import stanza
     from stanza.resources.common import DEFAULT_RESOURCES_VERSION
@@ -108,14 +108,14 @@ def load_stanza(folder: Path, package: str) -> Any:
 
 
 def parse_stanza(pipeline: Any, texts: Sequence[str]) -> list[list[Sentence]]:
-    """The sentences of each text, read together."""
+    """Parse texts with stanza in one batch; returns the sentences of each."""
     return [
         [_stanza_tree(sentence) for sentence in document.sentences] for document in pipeline.bulk_process(list(texts))
     ]
 
 
 def _stanza_tree(sentence: Any) -> Sentence:
-    """A tree whose words of a multi-word token (`du`: de, le) have its span."""
+    """Make a tree; the words of a multi-word token (`du`: de, le) all have its span."""
     tokens = [
         Token(
             id=word.id,

@@ -30,27 +30,27 @@ from trivium.core.folding import fold, fold_in_place
 from trivium.formats.framed_texts import Span
 from trivium.measures import answers, french
 
-_CACHED = 1 << 16  # texts whose stems a language remembers
+_CACHED = 1 << 16  # texts whose stems a language caches
 _ENDS = re.compile(
-    r"[。！？｡；](?:[”’」』）)\"']*)(\s*)|[.!?…।؟۔։][\"'»”’)\]]*(\s+)|(\n+)"  # the first need no space behind them
+    r"[。！？｡；](?:[”’」』）)\"']*)(\s*)|[.!?…।؟۔։][\"'»”’)\]]*(\s+)|(\n+)"  # no space is needed after the first group
 )
 
 
 class Word(NamedTuple):
-    """A word where it stands, and the stems of the content words in it (an elided article leaves none of its own)."""
+    """The span of a word, and the stems of the content words in it (an elided article has none)."""
 
     span: Span
     stems: frozenset[str]
 
 
 class Language(ABC):
-    """How texts of one language are cut and compared.
+    """Rules by which texts of one language are split and compared.
 
     Attributes:
         code: ISO 639-1.
         name: in English.
-        note: what its rules lack, or how words are found where that is not by white space; "" for nothing to say.
-        boundary: matches ends of sentences; its last group, or the whole match, lies between two sentences.
+        note: what its rules lack, or how words are separated if not by white space; "" for nothing.
+        boundary: pattern of ends of sentences; its last group, or the whole match, lies between two sentences.
     """
 
     boundary = _ENDS
@@ -61,10 +61,10 @@ class Language(ABC):
 
     @abstractmethod
     def words(self, text: str) -> list[str]:
-        """The words of a text, as ROUGE-L and lengths count them."""
+        """Split a text into the words that ROUGE-L and lengths count."""
 
     def answer_words(self, text: str) -> list[str]:
-        """The words by which exact match and F1 compare answers: normalised, without articles and punctuation.
+        """Split an answer into the words that exact match and F1 compare: normalised, no articles, no punctuation.
 
         An answer made of nothing else ("une", as a number) keeps its words.
         """
@@ -72,29 +72,29 @@ class Language(ABC):
 
     @abstractmethod
     def in_place(self, text: str) -> list[Word]:
-        """The words of a text where they stand."""
+        """Split a text into words with their spans."""
 
     def sentences(self, text: str) -> list[Span]:
-        """The sentences of a text by punctuation, in order, without the white space around them; none is empty."""
+        """Split a text into sentences by punctuation, without the white space around them; none is empty."""
         ends = [match for match in self.boundary.finditer(text) if not self.continues(match)]
         return cut(text, [match.span(match.lastindex or 0) for match in ends])
 
     def continues(self, match: re.Match[str]) -> bool:
-        """Whether a boundary ends no sentence after all, but belongs to an abbreviation."""
+        """Whether a boundary belongs to an abbreviation, and so ends no sentence."""
         return False
 
     def _content_stems(self, text: str) -> frozenset[str]:
-        """Distinct stems of the content words of a text."""
+        """Collect the distinct stems of the content words of a text."""
         return frozenset(stem for word in self.in_place(text) for stem in word.stems)
 
 
 def overlap(question: frozenset[str], stems: frozenset[str]) -> float | None:
-    """|question ∩ stems| / |question|: the share of a question's content stems that a text has; None without any."""
+    """Compute |question ∩ stems| / |question|, the share of a question's stems that a text has; None without any."""
     return len(question & stems) / len(question) if question else None
 
 
 def cut(text: str, gaps: Iterable[tuple[int, int]]) -> list[Span]:
-    """What lies between the gaps of a text, without the white space around it; what is empty is left out."""
+    """Return the spans between the gaps of a text, without white space around them; empty ones are left out."""
     cuts = [0, *(place for gap in gaps for place in gap), len(text)]
     spans = []
     for start, end in zip(cuts[::2], cuts[1::2], strict=True):
@@ -106,7 +106,7 @@ def cut(text: str, gaps: Iterable[tuple[int, int]]) -> list[Span]:
 
 
 def stop_words(code: str) -> frozenset[str]:
-    """spaCy's, none where it has no list; of the file itself, since spacy.lang compiles a tokenizer for 5 seconds."""
+    """Read spaCy's stop words from its file (importing spacy.lang takes 5 s); empty where it has no list."""
     spacy = find_spec("spacy")
     assert spacy is not None
     assert spacy.origin is not None
@@ -121,7 +121,7 @@ def is_punctuation(character: str) -> bool:
 
 
 def without_punctuation(text: str) -> str:
-    """The text without any character of punctuation."""
+    """Remove all punctuation characters from a text."""
     return "".join(character for character in text if not is_punctuation(character))
 
 
@@ -129,11 +129,11 @@ _SPACED = re.compile(r"\S+")
 _ABBREVIATION = 8  # characters of the longest, with its full stop
 _RULES: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("spaced.yaml").read_text(encoding="utf-8"))
 STEMMERS = _RULES["stemmers"]
-"""Snowball's name of each language that it knows, by code."""
+"""Language code → the name of its stemmer in Snowball."""
 
 
 class _Letters(dict[int, int | str]):
-    """A table for `str.translate` that keeps letters, digits and the marks on them, and makes spaces of the rest."""
+    """Table for `str.translate` that keeps letters, digits and the marks on them, and maps the rest to spaces."""
 
     def __missing__(self, code: int) -> int | str:
         character = chr(code)
@@ -145,16 +145,17 @@ _LETTERS = _Letters()
 
 
 def _letters(text: str) -> list[str]:
-    """Runs of letters and digits in lower case; vowel signs and accents belong to their letter."""
+    """Split a text into runs of letters and digits, in lower case; vowel signs and accents belong to their letter."""
     words = fold(text).lower().translate(_LETTERS).split()
     return [word for word in words if word.isascii() or any(map(str.isalnum, word))]
 
 
 class Spaced(Language):
-    """A language whose words stand between white space.
+    """A language whose words are separated by white space.
 
     Args:
-        answer_words: of an answer, normalised; None: as MLQA. None left: its words.
+        words: splits a text into words.
+        answer_words: splits an answer into normalised words; None: as MLQA. Where none is left, `words` are used.
         closing: quotation marks and brackets that may follow a full stop, for a language whose sentences begin with
             capitals of Latin; None: any other.
     """
@@ -173,49 +174,49 @@ class Spaced(Language):
         lacks += [] if self.stop_words else ["no stop words: every word has content"]
         super().__init__(code, stemmer.capitalize() if stemmer else f"the language {code!r}", ", ".join(lacks))
         if closing is not None:
-            # A full stop ends a sentence where a capital (no initial), a digit or a quotation follows: "av. J.-C. dans"
-            # goes on.
+            # A full stop ends a sentence where a capital (no initial), a digit or a quotation follows, so that
+            # "av. J.-C. dans" is not split.
             self.boundary = re.compile(
                 rf"[.!?…](?:\s?[{closing}])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)"
             )
         articles, abbreviations = _RULES["articles"].get(code), _RULES["abbreviations"].get(code)
         self._articles = re.compile(articles) if articles else None
-        self._words, self._answer_words = words, answer_words or self._as_mlqa
+        self._words, self._answer_words = words, answer_words or self._mlqa_words
         self._stem: Callable[[str], str] = snowballstemmer.stemmer(stemmer).stemWord if stemmer else str
-        self._nothing = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
-        self._goes_on = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
+        self._content_free = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
+        self._abbreviation = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
         self._forms: dict[str, frozenset[str]] = {}
         self._stems: dict[str, str] = {}
 
     def words(self, text: str) -> list[str]:
-        """Runs of letters and digits in lower case."""
+        """Split a text into runs of letters and digits, in lower case."""
         return self._words(text)
 
     def answer_words(self, text: str) -> list[str]:
-        """The words without articles."""
+        """Split an answer into words without articles."""
         return self._answer_words(text) or self._words(text)
 
     def in_place(self, text: str) -> list[Word]:
-        """What stands between white space."""
-        return [Word(Span(*match.span()), self._of_form(match[0])) for match in _SPACED.finditer(text)]
+        """Split a text at white space."""
+        return [Word(Span(*match.span()), self._stems_of(match[0])) for match in _SPACED.finditer(text)]
 
     def continues(self, match: re.Match[str]) -> bool:
         """Whether a full stop belongs to an abbreviation."""
-        if self._goes_on is None or match[0][0] != ".":
+        if self._abbreviation is None or match[0][0] != ".":
             return False
         end = match.start() + 1
-        return self._goes_on.search(match.string, max(0, end - _ABBREVIATION), end) is not None
+        return self._abbreviation.search(match.string, max(0, end - _ABBREVIATION), end) is not None
 
-    def _as_mlqa(self, text: str) -> list[str]:
-        """Lower case, without punctuation of any script, without the language's articles."""
+    def _mlqa_words(self, text: str) -> list[str]:
+        """Split as MLQA: lower case, no punctuation of any script, none of the language's articles."""
         bare = without_punctuation(fold(text).lower())
         return (bare if self._articles is None else self._articles.sub(" ", bare)).split()
 
-    def _of_form(self, form: str) -> frozenset[str]:
-        """The stems in what stands between two spaces; a text has few different forms, and fewer different words."""
+    def _stems_of(self, form: str) -> frozenset[str]:
+        """Stem the words of one token; cached, since texts repeat few forms and fewer words."""
         stems = self._forms.get(form)
         if stems is None:
-            kept = [word for word in self._words(form) if word not in self._nothing]
+            kept = [word for word in self._words(form) if word not in self._content_free]
             for word in kept:
                 if word not in self._stems:
                     self._stems[word] = self._stem(word)
@@ -223,7 +224,7 @@ class Spaced(Language):
         return stems
 
 
-_CLOSING = "»\"')\\]"  # what may stand behind a full stop, in a class of characters
+_CLOSING = "»\"')\\]"  # what may follow a full stop; part of a character class
 _MORE_CLOSING = _CLOSING + "”’“"
 FRENCH = Spaced(
     "fr", words=french.words, answer_words=lambda text: french.normalize_answer(text).split(), closing=_CLOSING
@@ -241,18 +242,18 @@ _CHINESE_WORD = re.compile(rf"[{_HAN}]|[^\s{_HAN}]+")
 
 
 class Chinese(Language):
-    """Chinese: content words are jieba's, everything else counts characters (and words in other scripts)."""
+    """Chinese: content words are jieba's; all else counts characters, and words of other scripts."""
 
     def __init__(self) -> None:
         super().__init__("zh", "Chinese", "answers are compared by characters, content words are jieba's")
         self.stop_words = stop_words("zh")
 
     def words(self, text: str) -> list[str]:
-        """Each Han character; words of other scripts whole."""
-        return _CHINESE_WORD.findall(without_punctuation(_plain(text)))
+        """Split a text into Han characters and words of other scripts."""
+        return _CHINESE_WORD.findall(without_punctuation(_normalize(text)))
 
     def in_place(self, text: str) -> list[Word]:
-        """The words that jieba finds; white space and punctuation are none."""
+        """Split a text by jieba; white space and punctuation are left out."""
         import rjieba  # its dictionary takes a second to load
 
         folded, places = fold_in_place(text)
@@ -263,47 +264,47 @@ class Chinese(Language):
         ]
 
     def _stem(self, word: str) -> frozenset[str]:
-        return frozenset() if word in self.stop_words else frozenset((_plain(word),))
+        return frozenset() if word in self.stop_words else frozenset((_normalize(word),))
 
 
 class Characters(Language):
-    """A language that parts no words: words are characters, content stems are pairs of neighbours."""
+    """A language written without spaces: words are characters, content stems are pairs of adjacent characters."""
 
     def __init__(self, code: str) -> None:
         note = "its words are not parted: texts are compared by characters, content words by pairs of them"
         super().__init__(code, f"the language {code!r}", note)
 
     def words(self, text: str) -> list[str]:
-        """Each character but white space and punctuation."""
-        return [character for character in without_punctuation(_plain(text)) if not character.isspace()]
+        """Split a text into characters, without white space and punctuation."""
+        return [character for character in without_punctuation(_normalize(text)) if not character.isspace()]
 
     def in_place(self, text: str) -> list[Word]:
-        """Each letter or digit, with the pair that it begins."""
+        """Split a text into letters and digits, each with the pair that it begins."""
         folded, places = fold_in_place(text)
         words = []
         for place, character in enumerate(folded):
             if character.isalnum():
                 after = folded[place + 1 : place + 2]
-                stems = frozenset((_plain(character + after),)) if after.isalnum() else frozenset[str]()
+                stems = frozenset((_normalize(character + after),)) if after.isalnum() else frozenset[str]()
                 words.append(Word(Span(*places[place]), stems))
         return words
 
 
-def _plain(text: str) -> str:
-    """Compatible forms (full width, say) are one, in lower case."""
+def _normalize(text: str) -> str:
+    """Normalise a text to NFKC (full width becomes normal width) and lower case."""
     return unicodedata.normalize("NFKC", fold(text)).lower()
 
 
 LANGUAGES: dict[str, Language] = {language.code: language for language in (*SPACED, Chinese())}
-"""Those with rules of their own; `STEMMERS` names more that have a stemmer."""
-_SINITIC = {"wuu": "zh", "yue": "zh"}  # short Chinese texts pass for its relatives
+"""Languages with rules of their own, by code; `STEMMERS` has more that only have a stemmer."""
+_SINITIC = {"wuu": "zh", "yue": "zh"}  # short Chinese texts are often classified as these
 _UNPARTED = {"bo", "dz", "ja", "km", "lo", "my", "th"}
-_READ = 200  # texts that a language is told by
+_READ = 200  # texts that are classified to detect a language
 
 
 @cache
 def language_of(code: str) -> Language:
-    """A language by its code; one without rules of its own is compared by words, or by characters if it parts none."""
+    """Return a language by its code; `BadInput` for no code. Without rules of its own, words or characters count."""
     if not (2 <= len(code) <= 3 and code.isascii() and code.isalpha() and code.islower()):
         choices = sorted({*LANGUAGES, *STEMMERS})
         raise BadInput("no code of a language", field="language", got=code, expected="such as en", choices=choices)
@@ -312,7 +313,7 @@ def language_of(code: str) -> Language:
 
 
 def detect(texts: Sequence[str]) -> tuple[Language, float]:
-    """The language of most of (at most 200) texts, by py3langid, and the share of the texts that it has."""
+    """Detect the most frequent language of (at most 200) texts by py3langid; returns also its share of them."""
     import py3langid  # its model takes seconds to load
 
     step = -(-len(texts) // _READ)

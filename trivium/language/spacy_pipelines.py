@@ -1,4 +1,4 @@
-"""Loading spaCy's pipelines, of any language: an installed package or a folder."""
+"""Load spaCy's pipelines of any language from an installed package or a folder."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,10 +14,10 @@ def load_pipeline(
     name: str | Path, *, expected: str, needed: Sequence[str] = ("parser",), exclude: Sequence[str] = (),
     field: str = "spacy_model",
 ) -> "Language":  # fmt: skip
-    """Load a package or a folder, without the pipes to exclude.
+    """Load a pipeline from a package or a folder, without the pipes in `exclude`.
 
     Raises:
-        BadInput: it is not there, or lacks a pipe.
+        BadInput: there is no such pipeline, or it lacks a needed pipe.
     """
     import spacy  # it takes seconds
 

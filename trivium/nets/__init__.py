@@ -1,5 +1,5 @@
-"""Every torch module, its weights on disk, and the device that it runs on; no network knows a data set.
+"""Networks in torch, their weights on disk, devices, and the training loop; none depends on a data set.
 
-Who comes in: the papers' rooms, which train and ask them. Read `training.py` first, the one loop for all
-trainings, then a network such as `bert.py`.
+Who comes in: the papers' rooms, which train and run them. Read `training.py` first, the loop of all trainings, then a
+network such as `bert.py`.
 """

@@ -1,4 +1,4 @@
-"""BEM: whether two answers to a question are equivalent (Bulian et al., EMNLP 2022)."""
+"""BEM, a BERT that tells whether two answers to a question are equivalent (Bulian et al., EMNLP 2022)."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -19,8 +19,8 @@ class AnswerEquivalence:
     """A BERT that reads `[CLS] candidate [SEP] reference [SEP] question [SEP]`.
 
     Args:
-        folder: in Hugging Face's format, with two classes of which the second says that both are equivalent.
-        device: to compute on.
+        folder: in Hugging Face's format; the second of its two classes means "equivalent".
+        device: where it runs.
 
     Raises:
         BadInput: not such a folder.
@@ -33,7 +33,7 @@ class AnswerEquivalence:
         self._model, self._device = model.to(device), device
 
     def __call__(self, triples: Sequence[tuple[str, str, str]], batch_size: int = 32) -> list[float]:
-        """The probability that candidate and reference are equivalent, for each (question, reference, candidate)."""
+        """Compute P(candidate and reference are equivalent) for each (question, reference, candidate)."""
         return list(chain.from_iterable(halving_batches(list(triples), batch_size, self._judge)))
 
     @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""BERTs that compare texts.
+"""BERTs that compare texts: dual encoder and cross-encoder, with their losses.
 
 - Dual encoder (kvqae.md §3, Karpukhin et al. 2020): two BERTs that share nothing, one vector a text, inner product.
 - Cross-encoder (kvqae.md §4; Nogueira and Cho 2019): transformers' `BertForSequenceClassification` with one output:
@@ -12,16 +12,16 @@ import torch
 from torch import Tensor, nn
 from transformers import BertForSequenceClassification, PreTrainedModel
 
-from trivium.nets.device import autocast, lengthened, linear
+from trivium.nets.device import autocast, linear, pad_inputs
 
 
 def cls_vectors(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-    """(texts, width) float32: the last layer at [CLS], not normalised; bf16 inside on a GPU.
+    """Compute the last layer's states at [CLS], (texts, width) float32, not normalised; bf16 inside on a GPU.
 
     Segment ids are 0 throughout, also after the [SEP] between title and text, as in the published DPR weights.
     """
-    # Here and not around the loss: gradient caching runs encoders again from a backward hook, in another thread.
-    ids, mask = lengthened(encoder, input_ids, attention_mask)
+    # Not around the loss: gradient caching runs encoders again from a backward hook, in another thread.
+    ids, mask = pad_inputs(encoder, input_ids, attention_mask)
     with autocast(input_ids.device):
         states: Tensor = encoder(input_ids=ids, attention_mask=mask).last_hidden_state
     return states[:, 0].float()
@@ -30,13 +30,13 @@ def cls_vectors(encoder: nn.Module, input_ids: Tensor, attention_mask: Tensor) -
 def relevance_scores(
     model: BertForSequenceClassification, input_ids: Tensor, attention_mask: Tensor, token_type_ids: Tensor
 ) -> Tensor:
-    """Score of each pair, (pairs,) float32; the inputs are (pairs, tokens), on any device.
+    """Score pairs, (pairs,) float32; the inputs are (pairs, tokens), on any device.
 
-    The last unit is computed in full precision: in bf16, with 8 bits, many passages of a question would tie.
+    The last layer is computed in full precision: in bf16, with 8 bits, many passages of a question would tie.
     """
     device = model.device
     inputs = (tensor.to(device, non_blocking=True) for tensor in (input_ids, attention_mask, token_type_ids))
-    ids, mask, types = lengthened(model, *inputs)
+    ids, mask, types = pad_inputs(model, *inputs)
     with autocast(device):
         states = model.bert(input_ids=ids, attention_mask=mask, token_type_ids=types).last_hidden_state
         assert model.bert.pooler is not None  # it belongs to the architecture
@@ -45,7 +45,7 @@ def relevance_scores(
 
 
 def one_relevant_loss(scores: Tensor) -> Tensor:
-    """`−log softmax(scores)_0` of each question, (questions,).
+    """Compute `−log softmax(scores)_0` of each question, (questions,).
 
     Args:
         scores: (questions, passages); the first passage is the relevant one.
@@ -90,20 +90,20 @@ class DualEncoder(nn.ModuleList):
 
 
 def inner_product(questions: Tensor, passages: Tensor) -> Tensor:
-    """(questions, passages) float32 scores."""
+    """Compute inner products, (questions, passages) float32."""
     return questions @ passages.T
 
 
 def in_batch_loss(model: DualEncoder, mini_batch_size: int, batch_size: int) -> nn.Module:
-    """Cross-entropy of each question's positive among all positives and hard negatives of the batch.
+    """Make the cross-entropy of each question's positive among all positives and hard negatives of a batch.
 
-    `-log exp(q_i·p_i) / Σ_j (exp(q_i·p_j) + exp(q_i·n_j))`, mean over questions i. Called with the features of
-    questions, positives and negatives, and labels that it ignores.
+    `-log exp(q_i·p_i) / Σ_j (exp(q_i·p_j) + exp(q_i·n_j))`, mean over questions i. The returned module takes the
+    features of questions, positives and negatives, and labels, which it ignores.
 
     Args:
-        model: to be trained.
-        mini_batch_size: texts that a tower holds activations of. Where it is smaller than the batch, gradients are
-            cached (Gao et al. 2021): the same value and gradient for one more forward pass, in constant memory.
+        model: the dual encoder.
+        mini_batch_size: texts that a tower holds activations of. If it is smaller than the batch, gradients are cached
+            (Gao et al. 2021): the same value and gradient with one more forward pass, in constant memory.
         batch_size: questions a batch.
     """
     from sentence_transformers.sentence_transformer.losses import (
@@ -111,7 +111,7 @@ def in_batch_loss(model: DualEncoder, mini_batch_size: int, batch_size: int) -> 
         MultipleNegativesRankingLoss,
     )
 
-    anything: Any = model  # the losses are annotated for a SentenceTransformer, and only call it
+    anything: Any = model  # annotated as a SentenceTransformer, but only called
     if mini_batch_size >= batch_size:
         return MultipleNegativesRankingLoss(anything, scale=1.0, similarity_fct=inner_product)
     return CachedMultipleNegativesRankingLoss(

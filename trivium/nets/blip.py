@@ -5,8 +5,8 @@ With s_ij = f_i · f^m_j / τ over the batch and the queue, and targets
 y_ij = α softmax_j(f^m_i · f^m_j / τ) + (1 - α) [picture i is picture j] / (how many are),
 the loss is the cross-entropy -Σ_j y_ij log softmax_j(s_ij), mean over i and over both directions.
 
-ITM: a cross-encoder tells the pair from two hard negatives, a text drawn for the picture and a picture drawn for the
-text, each by its softmax similarity among the batch's other pictures: cross-entropy over 3 n pairs.
+ITM: a cross-encoder classifies each pair and two hard negatives, a text drawn for the picture and a picture drawn for
+the text, with softmax similarities over the batch's other pictures as probabilities: cross-entropy over 3 n pairs.
 """
 
 import copy
@@ -20,11 +20,11 @@ from trivium.nets.device import autocast
 
 
 class BlipEncoders(nn.Module):
-    """The encoders and projections of a retrieval model, called by their parts.
+    """Encoders and projections of a retrieval model.
 
     Args:
         network: transformers' model.
-        match_token: [ENC], which stands in place of [CLS] where a text is read beside a picture.
+        match_token: id of [ENC], which replaces [CLS] when a text is read with a picture.
     """
 
     def __init__(self, network: BlipForImageTextRetrieval, match_token: int) -> None:
@@ -33,21 +33,21 @@ class BlipEncoders(nn.Module):
         self.match_token = match_token
 
     def images(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """(n, 3, h, w) → patches (n, patches, width) and unit embeddings (n, d)."""
+        """Encode pixels (n, 3, h, w); returns patches (n, patches, width) and unit embeddings (n, d)."""
         with autocast(pixels.device):
             patches = self.network.vision_model(pixels).last_hidden_state
             embeddings = self.network.vision_proj(patches[:, 0])
         return patches, normalize(embeddings.float(), dim=1)
 
     def texts(self, ids: Tensor, mask: Tensor) -> Tensor:
-        """(n, tokens) and their mask → unit embeddings (n, d)."""
+        """Encode token ids and their mask, (n, tokens); returns unit embeddings (n, d)."""
         with autocast(ids.device):
             states = self.network.text_encoder(input_ids=ids, attention_mask=mask).last_hidden_state
             embeddings = self.network.text_proj(states[:, 0])
         return normalize(embeddings.float(), dim=1)
 
     def match(self, patches: Tensor, ids: Tensor, mask: Tensor) -> Tensor:
-        """Logits (n, 2) of each text beside each picture's patches: no match, match."""
+        """Compute the logits (n, 2) of each text with a picture's patches: no match, match."""
         ids = torch.cat([torch.full_like(ids[:, :1], self.match_token), ids[:, 1:]], dim=1)
         with autocast(ids.device):
             states = self.network.text_encoder(
@@ -58,13 +58,13 @@ class BlipEncoders(nn.Module):
 
 
 class BlipTraining(nn.Module):
-    """Encoders, temperature, momentum encoders and queue: the state of a training.
+    """State of a training: encoders, temperature, momentum encoders and queue.
 
     Args:
-        encoders: to be trained.
-        temperature: τ at the start; learned, within 0.001 and 0.5.
-        queue: momentum embeddings kept; random at the start.
-        momentum: share that the momentum encoders keep of themselves at each step.
+        encoders: the encoders that are trained.
+        temperature: initial τ; learned, between 0.001 and 0.5.
+        queue: number of momentum embeddings kept; random at the start.
+        momentum: weight of the momentum encoders' own weights at each update.
     """
 
     images: Tensor
@@ -85,7 +85,7 @@ class BlipTraining(nn.Module):
         self.register_buffer("place", torch.zeros((), dtype=torch.int64))
 
     def loss(self, pixels: Tensor, ids: Tensor, mask: Tensor, pictures: Tensor, alpha: float) -> Tensor:
-        """ITC + ITM of a batch; moves the momentum encoders and fills the queue.
+        """Compute ITC + ITM of a batch; updates the momentum encoders and the queue.
 
         Args:
             pixels: (n, 3, h, w).
@@ -148,7 +148,7 @@ class BlipTraining(nn.Module):
 
     @torch.no_grad()
     def _enqueue(self, images: Tensor, texts: Tensor, pictures: Tensor) -> None:
-        """The oldest entries make room."""
+        """Replace the oldest entries of the queue."""
         size = len(self.pictures)
         images, texts, pictures = images[-size:], texts[-size:], pictures[-size:]
         places = (self.place + torch.arange(len(pictures), device=pictures.device)) % size

@@ -1,4 +1,4 @@
-"""Cards of exported models: what a model is, from what it was made, how well it does."""
+"""Model cards: what a model is, what it was made from, and its scores."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -22,13 +22,13 @@ def write_card(
     """Write `README.md` into an exported model's folder, in the hub's format (YAML front matter, then Markdown).
 
     Args:
-        folder: the exported model; must exist.
+        folder: folder of the exported model, which exists.
         title, description: what the model is and does.
         base: the weights it started from.
         data: what it was trained on (say so when that is the sample world).
         metrics: flat scores on validation.
-        licence: SPDX name of the weights' licence; None, where it is not known, leaves it out.
-        library: that loads the model.
+        licence: SPDX name of the weights' licence; None: unknown, left out.
+        library: library that loads the model.
     """
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in sorted(metrics.items()))
     table = f"| measure | value |\n|---|---|\n{rows}\n" if rows else "No measure was taken.\n"
@@ -41,11 +41,11 @@ def write_card(
 
 
 def licence_of(folder: Path, *, without_card: str) -> str | None:
-    """The licence that a model's card states.
+    """Read the licence that a model's card states.
 
     Args:
-        folder: of the model.
-        without_card: what is known where there is no card.
+        folder: folder of the model.
+        without_card: licence where there is no card.
 
     Returns:
         The licence; None where the card states none, or cannot be read.
@@ -53,7 +53,7 @@ def licence_of(folder: Path, *, without_card: str) -> str | None:
     if not (folder / CARD).is_file():
         return without_card
     _, *parts = (folder / CARD).read_text(encoding="utf-8", errors="replace").split("---\n", 2)
-    try:  # dates, numbers and tags that say nothing possible raise other errors than YAML's
+    try:  # impossible dates, numbers and tags raise other errors than YAML's
         front = yaml.safe_load(parts[0]) if len(parts) == 2 else None
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError):
         return None

@@ -1,4 +1,4 @@
-"""Where and how tensors are computed: device, precision, batches that fit, batches over several processes."""
+"""Device and precision of computations, and batches that fit into memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -17,7 +17,7 @@ LENGTHS = range(64, 2**15, 16)  # measured with MKL's kernels for AVX2 and AVX-5
 
 
 def pick_device() -> torch.device:
-    """The first GPU, else the CPU, with a warning at a scale that wants a GPU."""
+    """Return the first GPU, or else the CPU, with a warning at a scale that needs a GPU."""
     if torch.cuda.is_available():
         return torch.device("cuda")
     warn_without_gpu()
@@ -25,9 +25,9 @@ def pick_device() -> torch.device:
 
 
 def autocast(device: torch.device) -> AbstractContextManager[None]:
-    """Full precision where `run.portable` asks for it; else bf16 on a GPU, and on a CPU that is told to be fast.
+    """Set the precision: full under `run.portable`; else bf16 on a GPU, and on a CPU where `is_fast` is set.
 
-    Without bf16 instructions bf16 on a CPU is emulated, and slower than float32: there it stays in full precision.
+    A CPU without bf16 instructions emulates them, slower than float32, so it stays in full precision.
     """
     if device.type == "cuda" and not is_portable():
         return torch.autocast("cuda", dtype=torch.bfloat16)
@@ -38,24 +38,24 @@ def autocast(device: torch.device) -> AbstractContextManager[None]:
 
 @contextmanager
 def _cpu_bf16() -> Iterator[None]:
-    # The gradient of torch's fused attention takes ten times as long in bf16 on a CPU as that of plain products.
+    # In bf16 on a CPU, the gradient of torch's fused attention takes ten times as long as that of plain products.
     attend = sdpa_kernel(SDPBackend.MATH) if torch.is_grad_enabled() else nullcontext()
     with torch.autocast("cpu", dtype=torch.bfloat16), attend:
         yield
 
 
 def inference_dtype() -> torch.dtype:
-    """The type of frozen weights too large for full precision: bf16 where `autocast` computes with it on a GPU."""
+    """Return the type of frozen weights too large for full precision: bf16 where `autocast` uses it on a GPU."""
     return torch.bfloat16 if pick_device().type == "cuda" and not is_portable() else torch.float32
 
 
 def attention() -> str:
-    """How networks of transformers compute attention: fused on a GPU; on a CPU by plain products, see `_cpu_bf16`."""
+    """Name transformers' implementation of attention: fused on a GPU, plain products on a CPU (see `_cpu_bf16`)."""
     return "sdpa" if pick_device().type == "cuda" else "eager"
 
 
 def cpu_has_bf16() -> bool:
-    """Whether this processor multiplies bf16 matrices itself."""
+    """Whether this processor has instructions for products of bf16 matrices."""
     capabilities = torch.cpu.get_capabilities()
     return bool(capabilities.get("avx512_bf16") or capabilities.get("amx_bf16"))
 
@@ -81,20 +81,19 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
         start += batch_size
 
 
-def halving(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
-    """Do something with so many things at a time; when GPU memory runs out, start again with half of them.
+def halve_until_it_fits(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
+    """Call `attempt` with a number of items at once; when GPU memory runs out, call it again with half of it.
 
     Args:
-        size: how many things at a time at first.
-        attempt: does the whole with so many at a time; it begins by clearing what an attempt before it left, such as
-            gradients.
-        unit: what the things are called, for the message.
+        size: items at once, at first.
+        attempt: processes all items, so many at once; first it clears what an earlier attempt left, such as gradients.
+        unit: name of the items, for the message.
 
     Returns:
-        What `attempt` gave, and the size to go on with.
+        The result of `attempt`, and the size that fits.
 
     Raises:
-        torch.OutOfMemoryError: a single one does not fit.
+        torch.OutOfMemoryError: a single item does not fit.
     """
     while True:
         try:
@@ -102,24 +101,24 @@ def halving(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, in
         except torch.OutOfMemoryError:
             if size == 1:
                 raise
-        # Outside the handler: the error holds on to the tensors of the failed attempt.
+        # Outside the handler, where the error would keep the tensors of the failed attempt alive.
         torch.cuda.empty_cache()
         size = (size + 1) // 2
         print(f"out of GPU memory: mini-batches of {size} {unit} from here on")
 
 
-def lengthened(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
-    """What a frozen text network is given on a CPU: padding to one of few lengths, whatever stands beside a text.
+def pad_inputs(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Pad the inputs of a frozen text network on a CPU to one of few lengths, under `run.portable`.
 
-    Matrices of other shapes are multiplied by other kernels, and sums differ in their last bits. Under `run.portable`
-    and at these lengths they do not: a text has one vector, alone and in a batch (tests/nets/test_one_vector.py).
+    Matrices of other shapes are multiplied by other kernels, and sums differ in their last bits; at these lengths they
+    do not. So a text has the same vector alone and in a batch (tests/nets/test_one_vector.py).
 
     Args:
-        network: of transformers; its configuration says how many positions it has.
-        inputs: each (texts, tokens): ids, mask, types; 0 is put behind them.
+        network: a network of transformers; its configuration has the number of positions.
+        inputs: ids, mask and types, (texts, tokens) each; padded with 0 on the right.
     """
     tokens = inputs[0].shape[1]
-    # Networks in the manner of RoBERTa count positions from the one behind their padding's id.
+    # RoBERTa and its kind count positions from the id of padding plus 1.
     first = getattr(getattr(network.base_model, "embeddings", None), "padding_idx", -1) + 1
     most = (getattr(network.config, "max_position_embeddings", None) or LENGTHS.stop) - first
     padded_length = min(next((length for length in LENGTHS if length >= tokens), tokens), most)
@@ -129,10 +128,10 @@ def lengthened(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:
-    """A head's layer, in float32; under `run.portable` on a CPU in float64: the kernels for a few rows round otherwise.
+    """Apply a head's layer in float32; in float64 on a CPU under `run.portable`, as kernels for few rows round otherwise.
 
     Args:
-        layer: of a head.
+        layer: linear layer of a head.
         rows: (n, width) float32.
     """
     if rows.device.type != "cpu" or torch.is_grad_enabled() or not is_portable():
@@ -142,6 +141,6 @@ def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:
 
 
 def length_sorted_batches(lengths: Sequence[int], batch_size: int) -> list[np.ndarray]:
-    """Indices in batches of similar length, longest first, so that memory trouble shows at once and padding is rare."""
+    """Group indices in batches of similar length, longest first: little padding, and memory runs out early or never."""
     order = np.argsort(-np.asarray(lengths), kind="stable")
     return [order[start : start + batch_size] for start in range(0, len(order), batch_size)]

@@ -1,4 +1,4 @@
-"""Keep a GPU busy: processes make what it needs next while it computes, and what it gave is fetched meanwhile."""
+"""Keep a GPU busy: worker processes prepare the next inputs, and results are copied, while it computes."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -19,23 +19,20 @@ R = TypeVar("R")
 
 
 class Feed(Generic[R]):
-    """What a function makes of 0, 1, 2, …, in this order, whoever makes it.
+    """Results of a function of 0, 1, 2, …, in this order, computed ahead by worker processes.
 
     Args:
-        make: what is made of a number; tensors in it lie in pinned memory where there is a GPU.
+        make: makes the result of a number; its tensors are in pinned memory if there is a GPU.
         count: how many numbers.
-        workers: processes that make what comes next; 0: it is made when it is asked for.
-        ahead: how many each of them makes before they are asked for.
+        workers: number of processes; 0: results are made in this process, on demand.
+        ahead: results that each worker makes ahead.
     """
 
     def __init__(self, make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> None:
         self._make, self._count, self._workers, self._ahead = make, count, workers, ahead
 
     def __iter__(self) -> Iterator[R]:
-        """
-        Raises:
-            BadInput: as `make` raises it.
-        """
+        """Iterate over the results; `BadInput` as `make` raises it."""
         made = iter(self._loader())
         try:
             for _ in range(self._count):
@@ -44,35 +41,35 @@ class Feed(Generic[R]):
                     raise result
                 yield result
         finally:
-            del made  # ends the workers now, also where an error holds on to this frame
+            del made  # ends the workers now, even if an error keeps this frame alive
 
     def _loader(self) -> "DataLoader[R | BadInput]":
-        workers = min(self._workers, self._count) if self._count > 1 else 0  # nothing is made beside a single one
+        workers = min(self._workers, self._count) if self._count > 1 else 0  # a single result needs no worker
         return DataLoader(
-            _Made(self._make),
+            _Items(self._make),
             batch_size=None,
             sampler=range(self._count),
             num_workers=workers,
             prefetch_factor=self._ahead if workers else None,
             worker_init_fn=_begin,
-            collate_fn=_as_it_is,
+            collate_fn=_identity,
             pin_memory=torch.cuda.is_available(),
             generator=torch.Generator(),  # not the global one: a feed draws nothing
         )
 
 
 class Pipeline(Generic[T, M, L, R]):
-    """What a device makes of items, a batch at a time, in their order.
+    """Results of a device for batches of items, in their order.
 
-    While the device computes one batch, the next is made and what it gave for the last is collected. When GPU memory
-    runs out, batches are halved, and those that are left are made anew.
+    While the device computes one batch, the next is prepared and the result of the last is collected. When GPU memory
+    runs out, batches are halved, and the remaining ones are prepared again.
 
     Args:
-        items: of which batches are made.
-        batch_size: items a batch at first.
-        make: a batch's input, without the device: by processes ahead, see `Feed`.
-        launch: starts the device on this input; returns what is on its way, see `Leaving`.
-        collect: a batch's result, of its input and of what is on its way; waits for the device.
+        items: items to be processed.
+        batch_size: initial number of items in a batch.
+        make: prepares a batch's input without the device, in worker processes, see `Feed`.
+        launch: starts the device on this input; returns what `collect` needs, such as a `Transfer`.
+        collect: makes a batch's result from its input and from what `launch` returned; waits for the device.
         workers: see `Feed`.
     """
 
@@ -90,13 +87,10 @@ class Pipeline(Generic[T, M, L, R]):
         self._make, self._launch, self._collect = make, launch, collect
 
     def __iter__(self) -> Iterator[R]:
-        """
-        Raises:
-            torch.OutOfMemoryError: a single item does not fit.
-        """
+        """Iterate over the batches' results; `torch.OutOfMemoryError`: a single item does not fit."""
         done, size = 0, self._size
         while done < len(self._items):
-            under_way: tuple[M, L] | None = None
+            pending: tuple[M, L] | None = None
             fits = True
             starts = range(done, len(self._items), size)
             for made in Feed(partial(self._made, starts), len(starts), self._workers):
@@ -107,19 +101,19 @@ class Pipeline(Generic[T, M, L, R]):
                         raise
                     fits = False
                     break
-                if under_way is not None:
-                    yield self._collect(*under_way)
-                under_way = made, launched
+                if pending is not None:
+                    yield self._collect(*pending)
+                pending = made, launched
                 done += size
-            if under_way is not None:
-                yield self._collect(*under_way)
-            if not fits:  # outside the handler: the error holds on to the tensors of what did not fit
+            if pending is not None:
+                yield self._collect(*pending)
+            if not fits:  # outside the handler, where the error keeps the tensors of the failed batch
                 torch.cuda.empty_cache()
                 size = (size + 1) // 2
                 print(f"out of GPU memory: batches of {size} from here on")
 
     def with_progress(self, description: str, unit: str) -> Iterator[R]:
-        """The results, each of as many items as it is long, below a bar."""
+        """Iterate over the results with a progress bar; the length of a result is its number of items."""
         total, short = len(self._items), len(self._items) <= self._size
         with tqdm(total=total, desc=description, unit=unit, mininterval=5, leave=False, disable=short) as progress:
             for result in self:
@@ -130,11 +124,11 @@ class Pipeline(Generic[T, M, L, R]):
         return self._make(self._items[starts[number] : starts[number] + starts.step])
 
 
-class Leaving:
-    """Tensors on their way from the GPU into pinned memory, behind what computes them; those of the CPU are there.
+class Transfer:
+    """Asynchronous copy of tensors from the GPU to pinned memory; tensors on the CPU are not copied.
 
     Args:
-        tensors: all on one device.
+        tensors: tensors on one device.
     """
 
     def __init__(self, *tensors: torch.Tensor) -> None:
@@ -148,33 +142,33 @@ class Leaving:
             self._event = torch.cuda.Event()
             self._event.record()
 
-    def arrived(self) -> tuple[torch.Tensor, ...]:
-        """On the CPU; waits for them, and not for what the GPU was told to do after them."""
+    def wait(self) -> tuple[torch.Tensor, ...]:
+        """Return the tensors on the CPU; waits for the copy, but not for later work of the GPU."""
         if self._event is not None:
             self._event.synchronize()
         return self._tensors
 
 
 def _begin(_: int) -> None:
-    """A worker is a fork, in which the threads of tokenizers are gone: it would wait for them."""
+    """Switch threads of tokenizers off in a worker: it is a fork without them, and would wait forever."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
 
-def _as_it_is(made: R) -> R:
+def _identity(made: R) -> R:
     return made
 
 
-class _Made(Dataset[R | BadInput]):
+class _Items(Dataset[R | BadInput]):
     def __init__(self, make: Callable[[int], R]) -> None:
         self._make = make
 
     def __getitem__(self, number: int) -> R | BadInput:
         try:
             return self._make(number)
-        except BadInput as error:  # given as it is: the loader would put the worker's traceback into its message
+        except BadInput as error:  # returned: if raised, the loader would put the worker's traceback into its message
             return error
 
 
 def feeders() -> int:
-    """Workers of a feed: half of the cores, as two processes share a GPU; none where no GPU waits for them."""
+    """Return the workers of a feed: half of the cores, as two processes share a GPU; 0 without a GPU."""
     return max(1, all_workers() // 2) if torch.cuda.is_available() else 0

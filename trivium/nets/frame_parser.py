@@ -1,9 +1,9 @@
-"""Frame parser: one encoder, read once for the triggers and once for each trigger's elements.
+"""Network of the frame parser: one encoder, run once for the triggers and once for each trigger's elements.
 
-The first reading is the plain sentence; a linear head gives every word a tag B-frame, I-frame or O. The second adds to
-the token embeddings what is asked: one vector for the frame, on all tokens, and one for each token's side of the
-trigger (before it, the trigger itself, after it); another head gives tags B-element, I-element or O. Both readings
-share all other weights, so the second costs two small tables and knows the trigger from the first layer on.
+The first pass reads the plain sentence; a linear head gives every word a tag B-frame, I-frame or O. The second adds to
+the token embeddings one vector for the frame, on all tokens, and one for each token's side of the trigger (before it,
+the trigger itself, after it); another head gives tags B-element, I-element or O. All other weights are shared, so the
+second pass costs two small tables, and all its layers see the trigger.
 """
 
 import torch
@@ -16,12 +16,12 @@ NOT_ASKED, BEFORE, TRIGGER, AFTER = range(4)  # a token's side
 
 
 class FrameTagger(nn.Module):
-    """The network.
+    """An encoder with the heads and embeddings of both passes.
 
     Args:
         encoder: any encoder of Hugging Face's that takes `inputs_embeds`.
-        frames: how many frames there are.
-        elements: how many names of elements.
+        frames: number of frames.
+        elements: number of names of elements.
     """
 
     def __init__(self, encoder: PreTrainedModel, *, frames: int, elements: int) -> None:
@@ -36,12 +36,12 @@ class FrameTagger(nn.Module):
             nn.init.normal_(weights, std=spread)
 
     def forward(self, input_ids: Tensor, attention_mask: Tensor, frame: Tensor, side: Tensor, words: Tensor) -> Tensor:
-        """States of words, float32.
+        """Compute the states of words, float32.
 
         Args:
             input_ids, attention_mask: (batch, tokens), padded on the right.
-            frame: (batch,) 1 + the frame whose elements are asked for, 0 when triggers are.
-            side: (batch, tokens) one of the sides, all `NOT_ASKED` when triggers are asked for.
+            frame: (batch,) 1 + the frame whose elements are tagged, 0 for triggers.
+            side: (batch, tokens) one of the sides, all `NOT_ASKED` for triggers.
             words: (batch, words) each word's first token, 0 beyond the last word.
 
         Returns:
@@ -57,7 +57,7 @@ class FrameTagger(nn.Module):
 
 
 def tagging_loss(logits: Tensor, tags: Tensor) -> Tensor:
-    """Mean cross-entropy over words; 0 when there is no word.
+    """Compute the mean cross-entropy over words; 0 when there is no word.
 
     Args:
         logits: (batch, words, tags); −∞ where a tag is impossible.

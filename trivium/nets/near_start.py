@@ -1,48 +1,48 @@
-"""Starts for small networks that learn to read from nothing (sample-worlds.md): near copying, and near matching.
+"""Initial weights for small networks without pretraining (sample-worlds.md): near copying, and near matching.
 
-**Near copying**, of encoder-decoders. What pretraining gives T5 above all is that its decoder can write what it attends
-to, and go on there. A small network that begins at random stays at guessing for minutes; this one begins with such a
+**Near copying**, of encoder-decoders. From pretraining T5 learns above all that its decoder can write what it attends
+to and continue there. A small network with random weights needs minutes of training for that; here it starts with a
 copier built by hand, in five parts:
 
 1. Value and output of every cross-attention start near the identity, W = I + noise · N(0, 1/inputs): an attended
    token's vector arrives as it is, and the output embeddings, which T5 shares with the input's, name it.
 2. One head of the encoder looks at the token before, by its relative position, and writes the first n parts of that
    token's vector beside those of its own, into parts n … 2n − 1.
-3. The decoder takes the token just written off its own vector, and writes its first n parts into parts n … 2n − 1:
-   input and output share their embeddings, so what stayed where it was would be written once more.
-4. The decoder's cross-attention compares parts n … 2n − 1 of both sides: it finds what stands after the token just
-   written (an induction head, Olsson et al. 2022).
-5. Other layers write little at first, so that vectors stay near their embeddings, and logits are not yet sure.
+3. The decoder subtracts the token just written from its own vector, and writes its first n parts into parts
+   n … 2n − 1: input and output share their embeddings, so the token would otherwise be written again.
+4. The decoder's cross-attention compares parts n … 2n − 1 of both sides: it finds what follows the token just written
+   (an induction head, Olsson et al. 2022).
+5. Other layers write little at first, so that vectors stay near their embeddings, and logits stay small.
 
-Where to begin, where to stop, and which of several places is meant is left to training.
+Training learns where to begin, where to stop, and which of several places to copy from.
 
-**Near matching**, of encoders. What pretraining gives a reader above all is that a word of the context attends to the
-same word of the question. With random weights a small encoder needs minutes to find that. Here the first layer starts
+**Near matching**, of encoders. From pretraining a reader learns above all that a word of the context attends to the
+same word of the question. With random weights a small encoder needs minutes to learn that. Here the first layer starts
 with it: embeddings are x = word ± u, with u for the question and −u for the context, and
 
     query = s·x,   key = s·(x − 2 û ûᵀ x),   û = u / |u|,
 
-so that a token attends to the other side, and there to its own word. What it finds is added in half of the heads and
-taken off in the others, where it cancels the word if both are the same.
+so that a token attends to the other side, and there to its own word. The word attended to is added in half of the heads
+and subtracted in the others, where it cancels the token's own word if both are the same.
 """
 
 import torch
 from torch import Tensor, nn
 
 NOISE = 0.1
-SMALL = 0.3  # of their usual start: other layers' outputs, and the random part of what is compared
-BEFORE = 6.0  # log-odds of the token before, and of the token itself where it is taken off
-MATCH = 0.25  # what is left of a vector that is taken off counts double once it is normalised
-CALM = 0.15  # of their usual size: logits that T5 v1.1 and mT5 do not scale
+SMALL = 0.3  # factor of the usual initial weights: other layers' outputs, and the random part of what is compared
+BEFORE = 6.0  # log-odds of the token before, and of the token itself where it is subtracted
+MATCH = 0.25  # weight of compared parts in queries: the rest after a subtraction counts double once normalised
+CALM = 0.15  # factor of logits that T5 v1.1 and mT5 do not scale
 
 
 @torch.no_grad()
 def near_copying(model: nn.Module, generator: torch.Generator) -> None:
-    """Change the weights of a freshly made network, in place.
+    """Change the weights of an untrained encoder-decoder in place, as described above.
 
     Args:
         model: a T5 or MT5ForConditionalGeneration.
-        generator: of the noise.
+        generator: draws the noise.
 
     Raises:
         ValueError: the model has no cross-attention of T5's.
@@ -77,7 +77,7 @@ def near_copying(model: nn.Module, generator: torch.Generator) -> None:
 
 
 def _look_before(attention: nn.Module, size: int, one: Tensor) -> None:
-    """The first head attends to the token before, and moves its first parts to the second ones."""
+    """Make the first head attend to the token before, and copy its first parts to the second ones."""
     compared = len(one)
     _weight(attention, "relative_attention_bias")[1, 0] += BEFORE  # bucket 1: one place to the left
     _weight(attention, "q")[:size] *= NOISE
@@ -88,7 +88,7 @@ def _look_before(attention: nn.Module, size: int, one: Tensor) -> None:
 
 
 def _take_off(attention: nn.Module, one: Tensor) -> None:
-    """Every head attends to the token itself and takes its vector off; the first one moves the compared parts."""
+    """Make every head attend to the token itself and subtract its vector; the first head copies the compared parts."""
     compared = len(one)
     _weight(attention, "relative_attention_bias")[0] += BEFORE  # bucket 0: the token itself
     value, output = _weight(attention, "v"), _weight(attention, "o")
@@ -113,7 +113,7 @@ def near_matching(model: nn.Module, generator: torch.Generator) -> None:
 
     Args:
         model: a BERT, CamemBERT or the like with two segments and an even width.
-        generator: of words, u and noise.
+        generator: draws words, u and noise.
 
     Raises:
         ValueError: fewer than two segments.
@@ -123,7 +123,7 @@ def near_matching(model: nn.Module, generator: torch.Generator) -> None:
     width = words.shape[1]
     if len(segments) < 2:
         raise ValueError(f"near_matching needs two segments, got {len(segments)}")
-    # As many ones as minus ones: layer normalisation takes the mean off.
+    # As many ones as minus ones: layer normalisation subtracts the mean.
     signs = torch.ones(width)
     signs[torch.randperm(width, generator=generator)[: width // 2]] = -1
     words.copy_(WORD * torch.randn(words.shape, generator=generator))

@@ -1,4 +1,4 @@
-"""Folders in open_clip's format that need nothing but themselves, and the text tower of such a CLIP."""
+"""Load folders in open_clip's format offline, and encode texts by the text tower of such a CLIP."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import refuse_other
 from trivium.core.tables import read_json
 
-if TYPE_CHECKING:  # seconds to import, and only who loads a network needs it
+if TYPE_CHECKING:  # takes seconds to import, and only loading a network needs it
     import numpy as np
     import torch
     from numpy.typing import NDArray
@@ -19,14 +19,14 @@ _TOWERS = {"vision_cfg": "timm_model_name", "text_cfg": "hf_model_name", "multim
 
 
 def require_offline(folder: Path) -> dict[str, Any]:
-    """Check an open_clip folder before it is loaded: open_clip would ask the hub for half a minute, or run its code.
+    """Check an open_clip folder before loading: open_clip would query the hub for half a minute, or run its code.
 
     Returns:
         The configuration of the text tower.
 
     Raises:
-        BadInput: no configuration, one without towers, a tower that is a model of the hub, or a tokenizer whose code is
-            to be trusted.
+        BadInput: no configuration, one without towers, a tower that is a model of the hub, or a tokenizer that needs
+            code of its own.
     """
     path = folder / CONFIG
     model = _part(read_json(path), "model_cfg", path, "")
@@ -35,7 +35,7 @@ def require_offline(folder: Path) -> dict[str, Any]:
             continue
         tower = _part(model, name, path, "model_cfg.")
         field, value = f"model_cfg.{name}.{key}", tower.get(key)
-        # open_clip builds timm's own architectures here; the others lie elsewhere.
+        # open_clip builds timm's own architectures itself; others would be downloaded.
         if value and (key == "hf_model_name" or ":" in str(value)):
             expected = "a tower whose configuration and weights are in this folder"
             raise BadInput("a model of the hub", file=path, field=field, got=value, expected=expected)
@@ -58,12 +58,13 @@ def load_open_clip(name: str, origin: Path | str, text: Mapping[str, Any], **opt
 
     Args:
         name: open_clip's, or `local-dir:` and a folder that `require_offline` has checked.
-        origin: the folder, or what a person asked for, for messages.
+        origin: the folder, or the user's name of the model, for messages.
         text: the configuration of the text tower; empty: no tokenizer is loaded.
-        options: of open_clip's `create_model_and_transforms`.
+        options: further arguments of open_clip's `create_model_and_transforms`.
 
     Returns:
-        The network in evaluation mode; a picture's preparation in training, and otherwise; the tokenizer or None.
+        The network in evaluation mode; the transforms of pictures in training, and in evaluation; the tokenizer or
+        None.
 
     Raises:
         BadInput: no such model, no weights, or weights that do not fit (the layer is named).
@@ -73,7 +74,7 @@ def load_open_clip(name: str, origin: Path | str, text: Mapping[str, Any], **opt
 
     from trivium.nets.weights import misfit
 
-    # It goes to transformers' tokenizer; open_clip's own does not know it.
+    # An argument of transformers' tokenizer, which open_clip's own does not have.
     distrust = {"trust_remote_code": False} if text.get("hf_tokenizer_name") else {}
     try:
         network, drawn, plain = open_clip.create_model_and_transforms(name, weights_only=True, **options)
@@ -89,11 +90,11 @@ def load_open_clip(name: str, origin: Path | str, text: Mapping[str, Any], **opt
 
 
 class ClipText:
-    """Texts as vectors of length 1, comparable by inner product with those of the image tower.
+    """Encoder of texts as vectors of length 1, to compare by inner product with those of the image tower.
 
     Args:
         folder: `open_clip_config.json`, weights, and a tokenizer where the configuration names one.
-        device: to compute on, in bf16 on a GPU.
+        device: where the network runs, in bf16 on a GPU.
 
     Raises:
         BadInput: not such a folder, or weights that do not fit its configuration; see `require_offline`.
@@ -108,7 +109,7 @@ class ClipText:
         self._device = device
 
     def encode(self, texts: Sequence[str], batch_size: int) -> "NDArray[np.float32]":
-        """(texts, dimension); the batch size halves itself when GPU memory runs out."""
+        """Encode texts, (texts, dimension); the batch size is halved when GPU memory runs out."""
         import numpy as np
         import torch
         from torch.nn.functional import normalize

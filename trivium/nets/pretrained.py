@@ -21,10 +21,10 @@ from trivium.core.reading import refuse_other
 from trivium.core.tables import read_json
 from trivium.formats.json_fields import Field
 from trivium.nets.cards import write_card
-from trivium.nets.device import attention, autocast, lengthened
+from trivium.nets.device import attention, autocast, pad_inputs
 
 logging.disable_progress_bar()
-logging.set_verbosity_error()  # new heads are no news; what else is missing or does not fit is refused below
+logging.set_verbosity_error()  # new heads are expected; other missing or unfitting weights are refused below
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "true")
 
 
@@ -40,17 +40,17 @@ def load_pretrained(
     needs_offsets: bool = False,
     **options: Any,
 ) -> tuple[Any, Any]:
-    """A network in evaluation mode and its tokenizer.
+    """Load a network, in evaluation mode, and its tokenizer.
 
     Args:
         network, tokenizer: transformers' classes.
-        folder: configuration, safetensors and tokenizer.
-        what: it is expected to be, for the message.
-        new: beginnings of the names of weights that may be missing: they are drawn from torch's generator.
-        dtype: of the weights.
-        expected: of the folder, for the message.
-        needs_offsets: whether the tokenizer must tell where in a text its tokens stand.
-        options: more that `network.from_pretrained` takes.
+        folder: has configuration, safetensors and tokenizer.
+        what: what the network should be, for messages.
+        new: prefixes of names of weights that may be missing; they are drawn from torch's generator.
+        dtype: type of the weights.
+        expected: what the folder should be, for messages.
+        needs_offsets: whether the tokenizer must give the character offsets of tokens.
+        options: further arguments of `network.from_pretrained`.
 
     Raises:
         BadInput: not such a folder, or weights that are missing or do not fit its configuration (the layer is named).
@@ -59,7 +59,7 @@ def load_pretrained(
         model, report = network.from_pretrained(
             folder,
             local_files_only=True,
-            trust_remote_code=False,  # None would ask whoever sits there, and run it after a `y`
+            trust_remote_code=False,  # None would prompt the user, and run it after a `y`
             use_safetensors=True,
             dtype=dtype,
             attn_implementation=attention(),
@@ -81,7 +81,7 @@ def load_pretrained(
 
 
 def most_tokens(model: Any) -> int:
-    """How many tokens an encoder's positions allow; those of CamemBERT and RoBERTa start after the padding's."""
+    """Return the most tokens that an encoder's positions allow; CamemBERT's and RoBERTa's start after the padding's."""
     positions = model.base_model.embeddings.position_embeddings
     return int(positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1))
 
@@ -113,19 +113,19 @@ def export_trained(
 
 
 MODULES, PROMPTS, LENGTH = "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"
-_POOLER = "pooler."  # a head that no pooling looks at, and that many folders lack
+_POOLER = "pooler."  # a head that no pooling uses, and that many folders lack
 
 
 @dataclass(frozen=True)
 class SentenceFolder:
-    """What the folder's own files say, loaded.
+    """A loaded folder in sentence-transformers' format: a network, pooling, and perhaps normalisation.
 
     Attributes:
-        network, tokenizer: of transformers, in evaluation mode.
-        after: the modules behind the network, in their order.
-        prompts: what is to be read before a text, by the kind of text.
-        longest: tokens of a text, at most, by the folder's own file and by its tokenizer.
-        lower: whether texts are to be written in small letters first.
+        network, tokenizer: those of transformers, in evaluation mode.
+        after: the modules after the network, in their order.
+        prompts: texts that are put before a text, by the kind of text.
+        longest: most tokens of a text, by the folder's own file and by its tokenizer.
+        lower: whether texts are lower-cased first.
     """
 
     network: PreTrainedModel
@@ -136,8 +136,8 @@ class SentenceFolder:
     lower: bool
 
     def vectors(self, network: nn.Module, input_ids: Tensor, attention_mask: Tensor) -> Tensor:
-        """(texts, width) float32 of `network` and the modules behind it; bf16 inside on a GPU."""
-        ids, mask = lengthened(network, input_ids, attention_mask)
+        """Compute vectors (texts, width) float32 by `network` and the modules after it; bf16 inside on a GPU."""
+        ids, mask = pad_inputs(network, input_ids, attention_mask)
         with autocast(input_ids.device):
             states = network(input_ids=ids, attention_mask=mask).last_hidden_state
         outputs: dict[str, Tensor] = self.after({"token_embeddings": states.float(), "attention_mask": mask})

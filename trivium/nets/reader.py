@@ -1,9 +1,9 @@
-"""Multi-passage BERT: one softmax over all passages of a question (kvqae.md §5; Wang et al. 2019).
+"""Losses and decoding of multi-passage BERT: one softmax over all passages of a question (kvqae.md §5).
 
-The network is transformers' `BertForQuestionAnswering`: an encoder and two linear heads, start and end, on
-`[CLS] question [SEP] title [SEP] text [SEP]`. What makes it multi-passage is here: the shared softmax, the loss, and
-the decoding. The softmax runs over every token that is not padding, [CLS] and the question included, as in the paper;
-only tokens of a title or of a text can be decoded, and never across a [SEP].
+The network is transformers' `BertForQuestionAnswering`: an encoder and two linear heads, start and end, on `[CLS]
+question [SEP] title [SEP] text [SEP]`. This module has what makes it multi-passage (Wang et al. 2019): the shared
+softmax, the loss and the decoding. The softmax runs over every token that is not padding, [CLS] and the question
+included, as in the paper; only spans within a title or a text can be decoded.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ PassageReduction = Literal["mean", "max"]
 
 
 def shared_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """`log P(t)`, normalised over all tokens of all passages of one question.
+    """Compute `log P(t)`, normalised over all tokens of all passages of one question.
 
     Args:
         logits: (passages, tokens).
@@ -28,7 +28,7 @@ def shared_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
 
 
 def marginal_losses(log_probabilities: Tensor, targets: Tensor) -> Tensor:
-    """`−log Σ_{t ∈ T_m} P(t)` of each passage m, (passages,).
+    """Compute `−log Σ_{t ∈ T_m} P(t)` of each passage m, (passages,).
 
     Args:
         log_probabilities: (passages, tokens), from `shared_log_softmax`.
@@ -38,7 +38,7 @@ def marginal_losses(log_probabilities: Tensor, targets: Tensor) -> Tensor:
 
 
 def as_targets(places: Tensor, tokens: int) -> Tensor:
-    """The set of each passage's places, (passages, tokens) bool, of places (passages, slots) with −1 for none."""
+    """Convert places (passages, slots), −1 for none, to masks (passages, tokens) bool."""
     targets = places.new_zeros(len(places), tokens + 1, dtype=torch.bool)
     return targets.scatter(1, places.masked_fill(places < 0, tokens), True)[:, :tokens]
 
@@ -51,10 +51,10 @@ def question_loss(
     ends: Tensor,
     reduction: PassageReduction = "mean",
 ) -> Tensor:
-    """Loss of one question.
+    """Compute the loss of one question.
 
-    `mean`: start plus end, each the mean of its passages' marginal losses. One sum over the targets of all passages
-    together would let the many [CLS] win: hence a term a passage.
+    `mean`: start plus end, each the mean of its passages' marginal losses. Each passage has its own term, since in one
+    sum over the targets of all passages the many [CLS] would dominate.
 
     `max`, as in the authors' first code: `−log Σ_k min_m P(start_mk)·P(end_mk)` over the k-th answers of the passages m
     that have so many: of each k only the worst passage counts.
@@ -62,7 +62,7 @@ def question_loss(
     Args:
         start_logits, end_logits, mask: (passages, tokens).
         starts, ends: (passages, slots) first and last token of each answer, −1 where there are fewer.
-        reduction: over the passages.
+        reduction: how the passages are combined.
     """
     log_starts, log_ends = shared_log_softmax(start_logits, mask), shared_log_softmax(end_logits, mask)
     if reduction == "mean":
@@ -76,10 +76,10 @@ def question_loss(
 
 
 def answer_pieces(input_ids: Tensor, token_type_ids: Tensor, separator: int) -> Tensor:
-    """Where answers may lie, (passages, tokens): 0 nowhere, 1 title, 2 text (3… should a text hold [SEP] itself).
+    """Mark where answers may be, (passages, tokens): 0 nowhere, 1 title, 2 text (3… if a text contains [SEP]).
 
     Args:
-        input_ids, token_type_ids: of the pairs; type 1 from the title on, and 0 on padding.
+        input_ids, token_type_ids: (passages, tokens); type 1 from the title on, and 0 on padding.
         separator: the id of [SEP].
     """
     passage = token_type_ids == 1
@@ -89,7 +89,7 @@ def answer_pieces(input_ids: Tensor, token_type_ids: Tensor, separator: int) -> 
 
 @dataclass(frozen=True)
 class PassageSpans:
-    """The best span of each passage, and what its probability needs; all (passages,).
+    """The best span of each passage, and values to compute its probability; all (passages,).
 
     Attributes:
         scores: start logit + end logit; −∞ where the passage has no candidate.
@@ -105,11 +105,11 @@ class PassageSpans:
 
 
 def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, pieces: Tensor, longest: int) -> PassageSpans:
-    """The span of at most `longest` tokens with the highest P(start)·P(end) in each passage.
+    """Find the span of at most `longest` tokens with the highest P(start)·P(end) in each passage.
 
-    The softmax's normaliser is the same for all spans of a question, so the best span of *any* set of its passages is
-    the best of their best spans: a passage is read once, whatever it is ranked with. Its probability among passages
-    m is `exp(score − logsumexp_m start_mass − logsumexp_m end_mass)`. Ties: first start, then shortest.
+    The softmax's normaliser is the same for all spans of a question, so the best span of any set of its passages is the
+    best of their best spans: a passage is read once, whatever passages it is ranked with. Its probability among
+    passages m is `exp(score − logsumexp_m start_mass − logsumexp_m end_mass)`. Ties: first start, then shortest.
     """
     start_logits, end_logits = start_logits.float(), end_logits.float()
     # Row t holds the end logits of tokens t … t + longest − 1.
@@ -129,7 +129,7 @@ def best_spans(start_logits: Tensor, end_logits: Tensor, mask: Tensor, pieces: T
 
 
 def _mass(logits: Tensor, mask: Tensor) -> Tensor:
-    """The logarithm of Σ exp(logit) over the mask, in float64: the same with more padding.
+    """Compute log Σ exp(logit) over the mask in float64, so that padding does not change it.
 
     Args:
         logits, mask: (passages, tokens).

@@ -1,8 +1,8 @@
-"""Re-Ranking Transformer: are two images of the same thing? (kvqae.md §4; Tan et al. 2021).
+"""Re-Ranking Transformer, which tells whether two images show the same thing (kvqae.md §4; Tan et al. 2021).
 
 One sequence holds both images: `[CLS] g_q l_q1 … l_qm [SEP] g_t l_t1 … l_tm`, 2m + 4 tokens. A global descriptor g is
 projected to the width of the local ones; all are scaled to length 1. Local tokens add the embedding of their scale;
-every token adds that of its segment. Where on the image a local descriptor lies is not told. Post-norm layers with
+every token adds that of its segment. The place of a local descriptor in the image is not used. Post-norm layers with
 ReLU, no dropout; a linear map of the last [CLS] gives the logit of "same".
 """
 
@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 LOCAL_Q, LOCAL_T, CLS, SEP, GLOBAL_Q, GLOBAL_T = range(6)  # rows of the segment embeddings, as in the authors' weights
-FAINT, MARK = 0.3, 0.6  # `begin_as_matcher`: share of random embeddings that stays, value of the channels that tell
+FAINT, MARK = 0.3, 0.6  # `begin_as_matcher`: factor of random embeddings, value of the marking channels
 
 
 class Described(NamedTuple):
@@ -23,7 +23,7 @@ class Described(NamedTuple):
         overall: (images, g) global descriptors.
         local: (images, m, width) local descriptors.
         scales: (images, m) int64, from 0.
-        present: (images, m) bool, False on padding; an image may have no local descriptor at all.
+        present: (images, m) bool, False on padding; an image may have no local descriptor.
     """
 
     overall: Tensor
@@ -33,7 +33,7 @@ class Described(NamedTuple):
 
 
 class Layer(nn.Module):
-    """A Transformer layer: attention, then the feed-forward network, each added and normalised after."""
+    """A post-norm Transformer layer: attention, then the feed-forward network."""
 
     def __init__(self, width: int, heads: int, hidden: int) -> None:
         super().__init__()
@@ -45,21 +45,21 @@ class Layer(nn.Module):
         self.norm_attention = nn.LayerNorm(width)
         self.norm_feed_forward = nn.LayerNorm(width)
 
-    def forward(self, tokens: Tensor, mask: Tensor, asking: Tensor) -> Tensor:
-        """New states of some tokens.
+    def forward(self, tokens: Tensor, mask: Tensor, selected: Tensor) -> Tensor:
+        """Compute new states of some tokens.
 
         Args:
-            tokens: (pairs, tokens, width), what is attended to.
+            tokens: (pairs, tokens, width), keys and values.
             mask: (pairs, 1, 1, tokens) bool, False on padding.
             asking: (pairs, n, width), the tokens whose states are wanted.
         """
         width = tokens.shape[-1]
         weight, bias = self.in_projection.weight, self.in_projection.bias
-        queries = self._split(functional.linear(asking, weight[:width], bias[:width]))
+        queries = self._split(functional.linear(selected, weight[:width], bias[:width]))
         keys, values = functional.linear(tokens, weight[width:], bias[width:]).chunk(2, dim=-1)
         attended = functional.scaled_dot_product_attention(queries, self._split(keys), self._split(values), mask)
         attended = self.out_projection(attended.transpose(1, 2).flatten(2))
-        states = self.norm_attention(asking + attended)
+        states = self.norm_attention(selected + attended)
         return self.norm_feed_forward(states + self.narrow(functional.relu(self.widen(states))))
 
     def _split(self, states: Tensor) -> Tensor:
@@ -67,16 +67,16 @@ class Layer(nn.Module):
 
 
 class RerankingTransformer(nn.Module):
-    """The network.
+    """The re-ranking network.
 
     Args:
-        global_dimension: g, of global descriptors.
-        width: of local descriptors and of all tokens (128).
-        layers, heads, hidden: of the Transformer (6, 4, 1 024).
-        scales: scales that local descriptors come from (7).
+        global_dimension: size g of global descriptors.
+        width: size of local descriptors and of all tokens (128).
+        layers, heads, hidden: sizes of the Transformer (6, 4, 1 024).
+        scales: number of scales of local descriptors (7).
 
     Attributes:
-        sizes: what may differ between networks, by argument.
+        sizes: arguments that may differ between networks, by name.
     """
 
     def __init__(self, *, global_dimension: int, width: int, layers: int, heads: int, hidden: int, scales: int) -> None:
@@ -93,13 +93,13 @@ class RerankingTransformer(nn.Module):
 
     @torch.no_grad()
     def begin_as_matcher(self, sharpness: float) -> None:
-        """Set weights so that in the first layer each token attends to the other image's most similar one.
+        """Set weights so that in the first layer each token attends to the most similar one of the other image.
 
-        From random weights the authors train on a million photographs; the few of a small set never leave chance. As
-        in mimetic initialisation (Trockman and Kolter 2023) queries and keys begin as multiples of the identity,
-        values times the output as its negative: a token becomes its difference from what it matched. One channel a
-        head says which image a token is of, with the key's sign turned, so that no token matches itself; another one
-        says "global". The later layers, the feed-forward networks and all else stay random, and everything is trained.
+        From random weights the authors train on a million photographs; training on few would stay at chance. As in
+        mimetic initialisation (Trockman and Kolter 2023) queries and keys start as multiples of the identity, values
+        times output as its negative: a token becomes its difference from what it matched. One channel a head marks
+        which image a token is of, with the key's sign inverted, so that no token matches itself; another one marks
+        global tokens. Later layers, feed-forward networks and all else start at random, and everything is trained.
 
         Args:
             sharpness: factor of the descriptors' dot products in the softmax.
@@ -121,7 +121,7 @@ class RerankingTransformer(nn.Module):
         segments[[GLOBAL_Q, GLOBAL_T], 1::per_head] += MARK
 
     def forward(self, query: Described, target: Described) -> Tensor:
-        """The logit of "same" of each pair, (pairs,) float32."""
+        """Compute the logit of "same" of each pair, (pairs,) float32."""
         pairs = len(query.overall)
         segments = self.segment_embeddings.weight
         parts = [
@@ -138,7 +138,7 @@ class RerankingTransformer(nn.Module):
         *first, last = self.layers
         for layer in first:
             tokens = layer(tokens, mask, tokens)
-        # Of the last layer only [CLS] is read.
+        # Only [CLS] of the last layer is used.
         first_token = last(tokens, mask, tokens[:, :1])[:, 0].float()
         with torch.autocast(first_token.device.type, enabled=False):  # bf16 logits would tie
             return self.classifier(first_token)[:, 0]

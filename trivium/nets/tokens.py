@@ -1,7 +1,7 @@
-"""Token ids of texts of different lengths: padded, or one after the other, on disk and on their way to a GPU.
+"""Token ids of texts of different lengths: padded, or concatenated, in memory and on disk.
 
-A training's ids are made once, before its first step, and read memory-mapped in every step. They are made anew when a
-killed training goes on: that takes minutes at the papers' size, and what is read is never of other texts.
+A training's ids are made once, before its first step, and memory-mapped afterwards. They are made again when a killed
+training resumes: that takes minutes at the papers' size, and excludes ids of other texts.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,13 +22,13 @@ Ids = Sequence[int] | NDArray[np.int32]
 
 
 def pad(rows: Sequence[ArrayLike], filler: int = 0, *, left: bool = False) -> Tensor:
-    """(rows, longest) int64, filled up on the right or on the left."""
+    """Pad rows to (rows, longest) int64, on the right or on the left."""
     tensors = [torch.from_numpy(np.asarray(row, dtype=np.int64)) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=filler, padding_side="left" if left else "right")
 
 
 def first_tokens(tokenizer: Any, text: str, count: int) -> str:
-    """The text up to the end of its token number `count`."""
+    """Cut a text after its first `count` tokens."""
     offsets = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)["offset_mapping"]
     if len(offsets) <= count:
         return text
@@ -36,10 +36,10 @@ def first_tokens(tokenizer: Any, text: str, count: int) -> str:
 
 
 class Ragged(NamedTuple):
-    """Rows of different lengths.
+    """Concatenated rows of different lengths.
 
     Attributes:
-        values: (sum of the lengths,) int32, row after row.
+        values: (sum of the lengths,) int32, one row after the other.
         lengths: (rows,) int64.
     """
 
@@ -47,26 +47,26 @@ class Ragged(NamedTuple):
     lengths: Tensor
 
     def rows(self) -> list[NDArray[np.int32]]:
-        """One after the other, views of `values`."""
+        """Split into rows, views of `values`."""
         return np.split(self.values.numpy(), np.cumsum(self.lengths.numpy())[:-1]) if len(self.lengths) else []
 
 
 def ragged(rows: Sequence[Ids]) -> Ragged:
-    """Put rows one after the other."""
+    """Concatenate rows."""
     lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
     values = np.concatenate([np.asarray(row, np.int32) for row in rows]) if rows else np.zeros(0, np.int32)
     return Ragged(torch.from_numpy(values), lengths)
 
 
 def padded(tokens: Ragged, padding: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Ids and mask, both (rows, longest) int64 on the device, padded there at the end.
+    """Pad rows on the device, at the end; returns ids and mask, (rows, longest) int64 each.
 
-    Nothing waits for the device: from pinned memory the rows travel while it computes.
+    Nothing waits for the device: rows in pinned memory are copied while it computes.
 
     Args:
-        tokens: on the CPU, at least one row.
-        padding: id of what is put behind shorter rows; the mask is 0 there, and 1 elsewhere.
-        device: of the result.
+        tokens: at least one row, on the CPU.
+        padding: id of padding; the mask is 0 there, and 1 elsewhere.
+        device: device of the result.
     """
     longest = int(tokens.lengths.max())
     values, lengths = (tensor.to(device, non_blocking=True) for tensor in tokens)
@@ -83,25 +83,25 @@ AT_ONCE = 4096  # texts tokenised together, on all cores
 
 
 class TokenRows:
-    """What `keep_tokens` wrote: a row of ids a text."""
+    """Rows of ids, one for each text, that `keep_tokens` wrote."""
 
     def __init__(self, folder: Path) -> None:
-        self._bounds = np.asarray(read_matrix(folder / "bounds.npy"))  # a view of a memmap takes ten times as long
+        self._bounds = np.asarray(read_matrix(folder / "bounds.npy"))  # indexing a memmap takes ten times as long
         values = folder / "values.int32"  # an empty file cannot be memory-mapped
         self._values = np.asarray(np.memmap(values, np.int32, "r")) if self._bounds[-1] else np.empty(0, np.int32)
 
     def __getitem__(self, row: int) -> NDArray[np.int32]:
-        """The ids of a text; not a copy, and read-only."""
+        """Return the ids of a text, a read-only view."""
         return self._values[self._bounds[row] : self._bounds[row + 1]]
 
 
 def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T]], Sequence[Ids]]) -> TokenRows:
-    """Tokenise each text once.
+    """Tokenise texts to memory-mapped files.
 
     Args:
-        folder: of the training's own; what was there is replaced.
-        texts: whatever `tokenize` reads.
-        tokenize: gives the ids of each of some texts.
+        folder: folder of the training; it is replaced.
+        texts: texts in any form that `tokenize` reads.
+        tokenize: returns the ids of each of some texts.
     """
     bounds = [np.zeros(1, np.int64)]
     with write_atomically(folder) as target:

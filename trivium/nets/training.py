@@ -1,9 +1,8 @@
-"""The one training loop: all networks of the three papers are trained here, and go on here after a kill, to the bit.
+"""The training loop of all networks of the three papers; a killed training resumes and gives the same bits.
 
-A training brings its network, optimiser and schedule, its batches, and the gradient of a batch. The rest is the same
-for all: halve what is computed at once when GPU memory runs out, stop at a loss that is not finite, clip, step, log,
-validate, write a checkpoint. What is drawn in a step follows from the step's number or from torch's random state, which
-a checkpoint holds: so a training that was killed gives the weights of one that was not.
+The caller gives the network, optimiser, schedule, batches, and a function that adds a batch's gradient. The loop halves
+micro-batches when GPU memory runs out, stops at a loss that is not finite, clips, steps, logs, validates and writes
+checkpoints. What is drawn in a step depends on the step's number, or on torch's random state, which a checkpoint holds.
 """
 
 import math
@@ -22,7 +21,7 @@ from tqdm import tqdm
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.tasks import load_checkpoint, save_checkpoint
-from trivium.nets.device import halving
+from trivium.nets.device import halve_until_it_fits
 
 B = TypeVar("B")
 BEST = "best.safetensors"
@@ -52,16 +51,16 @@ class Progress:
     """How far a training has come; every checkpoint holds it.
 
     Attributes:
-        together: how much is computed at once; it falls when GPU memory runs out.
+        micro_batch: items that are computed at once; halved when GPU memory runs out.
         steps: optimiser steps done.
-        losses: of the last steps, a tenth of all or one.
-        counts: sums over all steps of what the gradient counts beside the loss.
-        scores: the validation's, of the weights that are kept.
-        kept: the step after which the weights were those.
-        waited: validations since then.
+        losses: of the last steps: a tenth of all steps, at least one.
+        counts: sums over all steps of the values that `gradient` returns besides the loss.
+        scores: validation scores of the weights that are kept.
+        kept: the step that those weights are from.
+        waited: validations since then without a better score.
     """
 
-    together: int
+    micro_batch: int
     steps: int = 0
     losses: list[float] = field(default_factory=list)
     counts: dict[str, float] = field(default_factory=dict)
@@ -71,7 +70,7 @@ class Progress:
 
     @property
     def loss(self) -> float:
-        """Of the last step."""
+        """The loss of the last step."""
         return self.losses[-1]
 
 
@@ -83,7 +82,7 @@ def train(
     steps: int,
     batches: Callable[[int], Iterable[B]],
     gradient: Callable[[B, int], tuple[float, Mapping[str, float]]],
-    together: int,
+    micro_batch: int,
     unit: str,
     max_gradient_norm: float | None,
     work: Path,
@@ -93,44 +92,44 @@ def train(
     validation: Validation | None = None,
     saved: torch.nn.Module | None = None,
 ) -> Progress:
-    """Train in place, at most for so many steps; goes on from the checkpoint in `work` if there is one.
+    """Train a network in place for at most `steps` steps; resume from the checkpoint in `work` if there is one.
 
     Args:
         model: is in training mode when `gradient` is called, and in evaluation mode at the end.
         optimizer: over the weights that are trained.
         scheduler: steps after each step of the optimiser.
         steps: of the optimiser.
-        batches: gives the batches from some step (from 0) to the last.
-        gradient: adds the gradient of a batch's loss to the network's, computing so many things at a time; returns the
-            loss, and by name what else is to be summed up over all steps. It may be called again with fewer things.
-        together: how many things at a time at first.
-        unit: what the things are called.
-        max_gradient_norm: a longer gradient is shortened to it; None: gradients are left as they are.
+        batches: gives the batches from a step (counted from 0) to the last one.
+        gradient: adds the gradient of a batch's loss to the network's, computing so many items at once; returns the
+            loss, and other values by name, which are summed over all steps. It may be called again with fewer items.
+        micro_batch: items that are computed at once, at first.
+        unit: what the items are called.
+        max_gradient_norm: gradients with a larger norm are scaled down to it; None: no clipping.
         work: folder for the checkpoint and the best weights.
         checkpoint_every: steps between checkpoints; the last step is followed by one, too.
-        log: takes the number of steps done and named values: `loss`, `learning_rate`, `gradient_norm` (where it is
-            measured), and the validation's scores.
-        name: stands beside the bar of progress.
+        log: takes the number of steps done and named values: `loss`, `learning_rate`, `gradient_norm` (where there
+            is clipping), and the validation's scores.
+        name: label of the progress bar.
         validation: None: none, and the last weights are kept.
-        saved: what a checkpoint holds, where this is not all of `model`.
+        saved: the part of `model` that checkpoints hold; None: all of it.
 
     Raises:
         BadInput: the loss is not finite, or the checkpoint is of another model.
-        torch.OutOfMemoryError: a single thing does not fit.
+        torch.OutOfMemoryError: a single item does not fit.
     """
     saved = model if saved is None else saved
     resumed = load_checkpoint(work, model=saved, optimizer=optimizer, scheduler=scheduler)
-    progress = Progress(**resumed[1]) if resumed else Progress(together)
+    progress = Progress(**resumed[1]) if resumed else Progress(micro_batch)
     trained = [weights for group in optimizer.param_groups for weights in group["params"]]
     patience = validation.patience if validation else None
     ended = patience is not None and progress.waited >= patience
     left = () if ended else batches(progress.steps)
-    # The bar goes before an error is told.
+    # The bar is removed before an error is shown.
     with tqdm(left, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False) as bar:
         for batch in bar:
             model.train()
-            attempt = partial(_from_zero, model, gradient, batch)
-            (loss, counts), progress.together = halving(progress.together, attempt, unit=unit)
+            attempt = partial(_compute_gradient, model, gradient, batch)
+            (loss, counts), progress.micro_batch = halve_until_it_fits(progress.micro_batch, attempt, unit=unit)
             done = progress.steps + 1
             if not math.isfinite(loss):
                 raise BadInput("the loss is not finite", row=f"step {done}", got=loss, expected="a lower learning rate")
@@ -157,20 +156,20 @@ def train(
     return progress
 
 
-def _from_zero(
+def _compute_gradient(
     model: torch.nn.Module,
     gradient: Callable[[B, int], tuple[float, Mapping[str, float]]],
     batch: B,
-    together: int,
+    micro_batch: int,
 ) -> tuple[float, Mapping[str, float]]:
     model.zero_grad(set_to_none=True)
-    return gradient(batch, together)
+    return gradient(batch, micro_batch)
 
 
 def _validate(
     model: torch.nn.Module, validation: Validation, progress: Progress, work: Path, log: Callable[..., None]
 ) -> None:
-    """Log the scores; note them, and write the weights, if these are the ones to keep so far."""
+    """Log the validation scores; keep them, and write the weights, if they are the best so far."""
     model.eval()
     scores = dict(validation.scores())
     log(progress.steps, **scores)
@@ -184,34 +183,34 @@ def _validate(
             save_model(model, str(target))
 
 
-def add_gradient(size: int, together: int, loss_of: Callable[[slice], torch.Tensor]) -> float:
-    """Add the gradient of a batch's loss, so many things at a time; returns the loss.
+def add_gradient(size: int, micro_batch: int, loss_of: Callable[[slice], torch.Tensor]) -> float:
+    """Add the gradient of a batch's loss, computed in micro-batches; returns the loss.
 
     Args:
         size: of the batch.
-        together: how many things at a time.
+        micro_batch: items that are computed at once.
         loss_of: the share that a part of the batch has in the batch's loss.
     """
     total = 0.0
-    for start in range(0, size, together):
-        loss = loss_of(slice(start, start + together))
+    for start in range(0, size, micro_batch):
+        loss = loss_of(slice(start, start + micro_batch))
         loss.backward()
         total += loss.item()
     return total
 
 
 def draw_places(count: int, places: range, *seed: int) -> list[tuple[int, int]]:
-    """Places of an endless row of shuffled epochs of `count` things: (which thing, its epoch)."""
+    """Draw (item, epoch) at these places of an endless sequence of shuffled epochs of `count` items."""
     epochs = {place // count for place in places}
     orders = {epoch: np.random.default_rng([*seed, epoch]).permutation(count) for epoch in epochs}
     return [(int(orders[place // count][place % count]), place // count) for place in places]
 
 
 def rows_of_step(count: int, size: int, step: int, *seed: int) -> list[int]:
-    """Which of `count` rows step `step` (from 0) sees: `size` consecutive ones of an endless row of shuffled epochs."""
+    """Draw the `size` rows, of `count`, of step `step` (from 0): consecutive ones in a sequence of shuffled epochs."""
     return [row for row, _ in draw_places(count, range(step * size, (step + 1) * size), *seed)]
 
 
 def rise_and_fall(step: int, *, rising: int, steps: int) -> float:
-    """Factor of the learning rate at a step from 0: it rises over `rising` of the steps, then falls to 0."""
+    """Factor of the learning rate at a step, counted from 0: linear warm-up over `rising` steps, then decay to 0."""
     return (step + 1) / (rising + 1) if step < rising else (steps - step) / max(1, steps - rising)

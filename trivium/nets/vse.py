@@ -1,6 +1,6 @@
-"""VSE++ (Faghri et al. 2018; decorrelation.md §4): VGG, the two towers with a bidirectional GRU, and the triplet loss.
+"""VSE++ (Faghri et al. 2018; decorrelation.md §4): VGG, two towers with a bidirectional GRU, and the triplet loss.
 
-VGG (Simonyan & Zisserman 2015) has torchvision's names of the weights, in any width.
+VGG (Simonyan & Zisserman 2015) has torchvision's names of weights, and any width.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ GRID, HIDDEN = 7, 4096
 
 
 def channels_of(architecture: str) -> list[str | int]:
-    """The convolutions of one of torchvision's VGGs: channels, and `M` for a max-pooling."""
+    """Return the convolutions of one of torchvision's VGGs: channels, and `M` for a max-pooling."""
     return list(cfgs[TORCHVISION[architecture]])
 
 
@@ -53,7 +53,7 @@ class Vgg(nn.Module):
         self.checkpointing = False
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """(n, 3, h, w) → (n, hidden), or (n, classes) with the classifier."""
+        """Compute features (n, hidden), or logits (n, classes) with the classifier, of pixels (n, 3, h, w)."""
         pixels = pixels.contiguous(memory_format=torch.channels_last)  # a step takes half as long on a processor
         if self.checkpointing and self.training:
             blocks = sum(isinstance(layer, nn.MaxPool2d) for layer in self.features)
@@ -65,17 +65,17 @@ class Vgg(nn.Module):
 
 
 def triplet_hinge(scores: Tensor, pictures: Tensor, *, margin: float, hardest: bool) -> Tensor:
-    """Sum over pairs i of h(max over j of [margin + s_ij - s_ii]) + h(max over j of [margin + s_ji - s_ii]).
+    """Compute Σ over pairs i of h(max over j of [margin + s_ij - s_ii]) + h(max over j of [margin + s_ji - s_ii]).
 
-    h(x) = max(0, x); j are the pairs of other pictures. It is a sum, as the gradient's norm is cut at a number that was
-    meant for it. With the mean over j in place of the maximum it is the sum of hinges of VSE0, divided by the number of
+    h(x) = max(0, x); j are the pairs of other pictures. It is a sum, since the limit of the gradient's norm was chosen
+    for it. With the mean over j in place of the maximum it is the sum of hinges of VSE0, divided by the number of
     negatives so that both have one learning rate.
 
     Args:
         scores: (n, n) similarity of picture i and text j.
         pictures: (n,) ids; pairs of one picture are no negatives of each other.
         margin: by how much s_ii must lead.
-        hardest: maximum, or mean.
+        hardest: whether to take the maximum over negatives; else the mean.
 
     Returns:
         A scalar; 0 where there is no negative.
@@ -91,7 +91,7 @@ def triplet_hinge(scores: Tensor, pictures: Tensor, *, margin: float, hardest: b
 
 
 class VseTowers(nn.Module):
-    """A CNN with a linear layer, and word vectors with a GRU, into one space.
+    """Encoders into one space: a CNN with a linear layer, and word vectors with a GRU.
 
     Args:
         cnn: without its classifier.
@@ -114,22 +114,22 @@ class VseTowers(nn.Module):
         nn.init.uniform_(self.words.weight, -0.1, 0.1)
 
     def images(self, pixels: Tensor) -> Tensor:
-        """(n, 3, h, w) → (n, dimension) of length 1; so are the CNN's features before the projection."""
+        """Encode pixels (n, 3, h, w) to (n, dimension) of length 1; the CNN's features are normalised too."""
         with autocast(pixels.device):
             features = self.cnn(pixels)
         return normalize(self.image(normalize(features.float(), dim=1)), dim=1)
 
     def texts(self, ids: Tensor, lengths: Tensor) -> Tensor:
-        """The mean of all directions' last states.
+        """Encode texts as the mean of the last states of both directions.
 
         Args:
-            ids: (n, longest) words, padded behind.
+            ids: (n, longest) words, padded on the right.
             lengths: (n,) at least 1.
 
         Returns:
             (n, dimension) of length 1; padding changes nothing.
         """
-        # The GRU stays in float32: in bf16 its state loses what long texts add up.
+        # The GRU stays in float32: in bf16 its state would lose small updates over long texts.
         with torch.autocast(ids.device.type, enabled=False):
             packed = pack_padded_sequence(self.words(ids), lengths.cpu(), batch_first=True, enforce_sorted=False)
             _, last = self.gru(packed)

@@ -1,4 +1,4 @@
-"""Weights: safetensors in, and a clear message when they belong to another architecture."""
+"""Read and write weights, with clear messages where they do not fit the architecture."""
 
 import pickle
 from pathlib import Path
@@ -16,7 +16,7 @@ WEIGHTS = "model.safetensors"
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """All tensors of a file.
+    """Read all tensors of a safetensors file.
 
     Raises:
         BadInput: no such file, or broken.
@@ -29,10 +29,10 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def read_plain_tensors(path: Path) -> Any:
-    """A checkpoint of torch, from which nothing but tensors and containers is unpickled.
+    """Read a checkpoint of torch, from which only tensors and containers are unpickled.
 
     Raises:
-        BadInput: broken, or it holds something else.
+        BadInput: it is broken, or holds other objects.
     """
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
@@ -42,10 +42,10 @@ def read_plain_tensors(path: Path) -> Any:
 
 
 def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path) -> None:
-    """Fill a module; `path` is where the weights are from.
+    """Load weights into a module; `path` is their file, for messages.
 
     Raises:
-        BadInput: a tensor is missing, left over or of another shape; the first is named.
+        BadInput: a tensor is missing, unexpected or of another shape; the message names the first one.
     """
     try:
         module.load_state_dict(weights)
@@ -54,7 +54,7 @@ def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path
 
 
 def misfit(error: Exception, path: Path) -> BadInput:
-    """Torch's report has a headline, then one line a layer; the first of them is enough."""
+    """Make an error of torch's report: a headline, then one line a layer, of which the first is enough."""
     lines = [line.strip() for line in str(error).splitlines()]
     return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
 
@@ -65,7 +65,7 @@ def save_weights(module: nn.Module, path: Path) -> None:
 
 
 def save_tokenizer(tokenizer: Any, folder: Path) -> None:
-    """Write a Hugging Face tokenizer without the padding and cutting of its last call, which it would keep."""
+    """Write a Hugging Face tokenizer without the padding and truncation of its last call, which it would keep."""
     tokenizer.backend_tokenizer.no_padding()
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.save_pretrained(folder)

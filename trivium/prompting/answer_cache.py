@@ -1,7 +1,7 @@
-"""Answers that were paid for, kept for ever: one JSON object a line, only ever appended to.
+"""Append-only cache of paid answers: one JSON object a line.
 
-A line is forced to disk before the next question is asked, so a killed run loses at most the answers in flight. What a
-kill or a full disk cut short is no JSON: it is counted and passed over, and the next line starts afresh.
+A line is flushed to disk before the next question is sent, so a killed run loses at most the answers in flight. A line
+that a kill or a full disk cut short is not JSON: it is counted and skipped.
 """
 
 import fcntl
@@ -29,7 +29,7 @@ class Reply:
         content: the model's words.
         finish: why it stopped: `stop`, `length` (cut at max_tokens), or whatever the endpoint says.
         prompt_tokens, completion_tokens: what was paid for; 0 where the endpoint does not say.
-        reasoning: characters that the model thought aloud before its words, and that were cut off.
+        reasoning: characters of the model's reasoning, which were cut off.
     """
 
     content: str
@@ -40,35 +40,35 @@ class Reply:
 
     @property
     def final(self) -> bool:
-        """Whether it may be kept: words, or silence by the model's own will (no filter, tool call or max_tokens)."""
+        """Whether it may be cached: it has words, or the model itself stopped (no filter, tool call or max_tokens)."""
         return bool(self.content.strip()) or self.finish == "stop"
 
 
 def without_thoughts(content: str) -> tuple[str, int]:
-    """A reply without `<think>…</think>`, and how many characters were cut off.
+    """Cut `<think>…</think>` off a reply; returns also how many characters were cut.
 
-    Thoughts that never end (cut at max_tokens) go to the end; where the chat template has opened the tag already, the
-    reply only closes it, and all before is thought.
+    Reasoning without a closing tag (cut at max_tokens) extends to the end. Where the chat template has opened the tag,
+    the reply only closes it, and all before is reasoning.
     """
     kept = _THOUGHTS.sub("", content)
     return (kept, 0) if kept == content else (kept.strip(), len(content) - len(kept))
 
 
 def key_of(model: str, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> str:
-    """sha256 of everything that decides an answer, in hexadecimal digits.
+    """Compute the SHA-256 of everything that decides an answer, as hexadecimal digits.
 
-    The endpoint's address is not among it: a local server on another port, or another host of the same model, would be
-    paid for again. Other weights need another name of the model, therefore.
+    The endpoint's address is not part of it, or the same model on another port or host would be paid for again. So
+    other weights need another model name.
     """
     request = {"model": model, "messages": messages, "sampling": dict(sampling)}
     return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
 
 class AnswerCache:
-    """Replies by key, in a folder; several threads and processes may write. Of two replies to a key the first counts.
+    """Replies by key, in a folder that several threads and processes may write. The first reply to a key counts.
 
     Attributes:
-        broken: lines that are no record, such as one cut short by a kill.
+        broken: number of lines that are not records, such as one cut short by a kill.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -77,24 +77,24 @@ class AnswerCache:
         self._replies: dict[str, Reply] = {}
         self._lines: dict[str, bytes] = {}
         self.broken = 0
-        self._size = 0  # bytes that were read
+        self._size = 0  # bytes read so far
         self._refresh()
 
     def __len__(self) -> int:
         return len(self._replies)
 
     def get(self, key: str) -> Reply | None:
-        """The reply to a key; None where none is kept."""
+        """Return the reply to a key; None where there is none."""
         return self._replies.get(key)
 
     def put(self, key: str, reply: Reply, *, model: str) -> None:
-        """Append a reply; on return it is on disk. What cannot be written (OSError) is not kept."""
+        """Append a reply; on return it is on disk. `OSError`: it cannot be written, and is not kept."""
         line = json.dumps({"key": key, "model": model, **asdict(reply)}).encode()
         self._append(line + b"\n")
         self._lines[key], self._replies[key] = line, reply
 
     def merge(self, folder: Path) -> None:
-        """Append the answers of another folder that are lacking here; its broken lines are counted, too."""
+        """Append the answers of another folder that are missing here; its broken lines are counted, too."""
         path = folder / FILE
         before = len(self._lines)
         self._take(path.read_bytes() if path.is_file() else b"")
@@ -102,15 +102,15 @@ class AnswerCache:
             self._append(b"".join(line + b"\n" for line in new))
 
     def copy_to(self, folder: Path) -> None:
-        """Make another folder hold these answers and no other; its file is replaced, as DVC may have linked it."""
+        """Write exactly these answers to another folder; its file is replaced, since DVC may have linked it."""
         with write_atomically(folder / FILE) as draft:
             draft.write_bytes(b"".join(line + b"\n" for line in self._lines.values()))
 
     @contextmanager
-    def alone(self, model: str, waiting: str = "") -> Iterator[None]:
-        """Let no other run ask a model meanwhile, and take the answers that others have kept before.
+    def lock_model(self, model: str, waiting: str = "") -> Iterator[None]:
+        """Lock a model against other runs, and read the answers that they have written.
 
-        `waiting` is printed where another run asks the model just now.
+        `waiting` is printed if another run holds the lock.
         """
         name = hashlib.sha256(model.encode()).hexdigest()[:16]
         with self._path.with_name(f"{name}.lock").open("ab") as file:
@@ -132,8 +132,8 @@ class AnswerCache:
 
     @contextmanager
     def _locked(self) -> Iterator[BinaryIO]:
-        """The file at its start, to read and to append to; no other thread or process has it."""
-        # Buffered: a raw write may take less than the whole line and not say so.
+        """Open the file to read and append, locked against other threads and processes; the position is its start."""
+        # Buffered: a raw write may write only part of the line, without an error.
         with self._path.open("a+b") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(0)
@@ -162,5 +162,5 @@ class AnswerCache:
                 self.broken += 1
                 continue
             self._lines.setdefault(texts[0], line)
-            words, cut = without_thoughts(texts[1])  # older lines have all that was said
+            words, cut = without_thoughts(texts[1])  # older lines contain the reasoning
             self._replies.setdefault(texts[0], Reply(words, texts[2], *numbers[:2], numbers[2] + cut))

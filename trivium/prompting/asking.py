@@ -1,6 +1,6 @@
-"""Ask a model many questions through an OpenAI-compatible endpoint, and none of them twice.
+"""Ask a model many questions through an OpenAI-compatible endpoint, each only once.
 
-Every answer is kept as it comes, so that a run that breaks off goes on where it was, and a rerun asks nothing.
+Every answer is cached when it arrives, so that an interrupted run resumes and a rerun sends no request.
 """
 
 from collections import Counter
@@ -17,11 +17,11 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
-_HOPELESS = 5  # questions refused before any is answered
+_MOST_REFUSED = 5  # questions; a run ends when so many are refused before any is answered
 _PACE = {"requests_per_minute", "timeout_s", "retries", "backoff_s"}
-_RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # one whole answer is read
+_RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # a single answer, not streamed, is read
 Chat: TypeAlias = list[dict[str, Any]]  # turns of `role` and `content`: a text, or parts of text and picture
-Chats: TypeAlias = Mapping[str, Chat | Callable[[], Chat]]  # by key, or what makes the chat when it is sent
+Chats: TypeAlias = Mapping[str, Chat | Callable[[], Chat]]  # key → chat, or a function that makes it when it is sent
 
 
 class EndpointModel(Parameters):
@@ -69,23 +69,23 @@ class EndpointModel(Parameters):
 
     @property
     def sampling(self) -> dict[str, JsonValue]:
-        """What decides the answer besides model and messages, as the request holds it."""
+        """Parameters of the request that decide the answer besides model and messages."""
         usual: dict[str, JsonValue] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
         return {name: value for name, value in usual.items() if name not in self.omit} | self.extra
 
 
 def ask_all(model: EndpointModel, chats: Chats, cache: AnswerCache) -> tuple[dict[str, Reply], Counter[str]]:
-    """Replies to the chats (by key), from the cache or from the endpoint; and counts.
+    """Get replies to the chats, by key, from the cache or from the endpoint; returns counts, too.
 
-    Only a reply that is final goes into the cache; what a filter withheld may be asked again. Of several runs that miss
-    answers of one model, one asks at a time, and the others then find its answers.
+    Only final replies are cached; what a filter withheld may be asked again. Of several runs that miss answers of one
+    model, one asks at a time, and the others then use its answers.
 
     Raises:
-        BadInput: no key, every question is refused, or the endpoint fails; what came before is in the cache.
+        BadInput: no key, every question is refused, or the endpoint fails; earlier replies are in the cache.
     """
     replies, requests = dict[str, Reply](), Counter[str]()
     if missing := _missing(chats, cache):
-        with cache.alone(model.model, f"{model.label}: another run asks this model; waiting for its answers"):
+        with cache.lock_model(model.model, f"{model.label}: another run asks this model; waiting for its answers"):
             if missing := _missing(chats, cache):
                 replies, requests = _ask(model, chats, missing, cache)
     counts = Counter(cached=len(chats) - len(missing))
@@ -101,8 +101,8 @@ def _missing(chats: Chats, cache: AnswerCache) -> list[str]:
 def _ask(
     model: EndpointModel, chats: Chats, missing: Sequence[str], cache: AnswerCache
 ) -> tuple[dict[str, Reply], Counter[str]]:
-    """The endpoint's replies to the missing ones, by key, and its counts."""
-    # Its client is slow to import, and most runs ask nothing.
+    """Ask the endpoint for the missing chats; returns replies by key, and its counts."""
+    # Its client is slow to import, and most runs need no request.
     from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
 
     key = key_from_environment(model.key_variable)
@@ -119,7 +119,7 @@ def _ask(
                 cache.put(key, reply, model=model.model)
         except RefusedError as error:
             refused.append(key)
-            if not before and not replies and len(refused) >= min(_HOPELESS, len(missing)):
+            if not before and not replies and len(refused) >= min(_MOST_REFUSED, len(missing)):
                 endpoint.stop()
                 raise BadInput(f"every question is refused: {error}", file=model.endpoint) from None
             print(f"{model.label}: a question is refused: {error}")
@@ -128,7 +128,7 @@ def _ask(
     futures = [pool.submit(ask, key) for key in missing]
     try:
         for future in tqdm(as_completed(futures), total=len(missing), desc=model.label, unit="answer", mininterval=5):
-            with suppress(StoppedError):  # another one says why
+            with suppress(StoppedError):  # the error of another question says why
                 future.result()
     finally:
         endpoint.stop()

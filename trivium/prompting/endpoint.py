@@ -1,4 +1,4 @@
-"""Ask an OpenAI-compatible endpoint: at a given pace, again after what may pass, never with the key in a message."""
+"""Client of an OpenAI-compatible endpoint: rate limit, retries after transient errors, no key in any message."""
 
 import email.utils
 import json
@@ -15,24 +15,24 @@ import openai
 from trivium.core.errors import BadInput, redact
 from trivium.prompting.answer_cache import Reply, without_thoughts
 
-LONGEST_WAIT = 900.0  # seconds; an endpoint that asks for more is asked again tomorrow
-_PASSING = (408, 409, 425)  # besides 429 and 5xx
-_ABOUT_THE_QUESTION = (400, 413, 422)  # too long, or its content is refused
-_SHOWN = 300
-_TOKENS = 10**9  # no answer takes so many
+LONGEST_WAIT = 900.0  # seconds; an endpoint that asks to wait longer has failed
+_TRANSIENT = (408, 409, 425)  # status codes of transient errors, besides 429 and 5xx
+_REFUSALS = (400, 413, 422)  # status codes: the question is too long, or its content is refused
+_LONGEST_MESSAGE = 300
+_TOKENS = 10**9  # counts of tokens above this are not believed
 _THOUGHTS = ("reasoning_content", "reasoning")  # fields beside the content: vLLM, DeepSeek; OpenRouter
 
 
 class RefusedError(Exception):
-    """The endpoint refuses this very question."""
+    """The endpoint refuses this question; it may answer others."""
 
 
 class StoppedError(Exception):
-    """Another question failed for good while this one waited."""
+    """Another question failed permanently while this one waited."""
 
 
 class Endpoint:
-    """One model behind one address; several threads may ask.
+    """One model behind one address; several threads may call `ask`.
 
     Args:
         key: secret, sent in the header; "" where none is needed.
@@ -55,19 +55,19 @@ class Endpoint:
         self.address, self.model = address, model
         self._key, self._retries, self._backoff = key, retries, backoff_s
         client = openai.OpenAI(api_key=key or "none", base_url=address, timeout=timeout_s, max_retries=0)
-        # The body is read here and not by the client, which takes much that is no answer for one.
+        # The body is parsed here: the client accepts much that is not a chat completion.
         self._create: Any = client.chat.completions.with_raw_response.create
         self._pace, self._next = 60 / requests_per_minute, 0.0
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self.counts: Counter[str] = Counter()
 
     def ask(self, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> Reply:
-        """One answer to a chat; `sampling` is whatever else the request holds, as the endpoint names it.
+        """Get one answer to a chat; `sampling` has the other parameters of the request, by the endpoint's names.
 
         Raises:
             RefusedError: the endpoint says that this question is wrong (400, 413, 422).
             StoppedError: `stop` was called.
-            BadInput: wrong key or model, nothing left to spend, or still no answer after all retries.
+            BadInput: wrong key or model, no credit left, or no answer after all retries.
         """
         for attempt in range(self._retries + 1):
             self._wait_for_turn()
@@ -79,7 +79,7 @@ class Endpoint:
                 response = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
                 return reply_of(response.content)
             except openai.APIStatusError as error:
-                wait_s, problem = self._judge(error), self._said(error)
+                wait_s, problem = self._judge(error), self._describe(error)
             except openai.APITimeoutError:
                 self._count("timeouts")
                 problem = "no answer in time"
@@ -88,7 +88,7 @@ class Endpoint:
                 problem = f"no connection: {self._said(error.__cause__ or error)}"
             except ValueError as error:
                 self._count("malformed")
-                problem = f"an answer that is none: {self._said(error)}"
+                problem = f"not a chat completion: {self._said(error)}"
             if attempt == self._retries:
                 break
             if wait_s is None:
@@ -98,17 +98,17 @@ class Endpoint:
         raise self._failure(f"gave up after {attempt + 1} requests, the last: {problem}")
 
     def stop(self) -> None:
-        """Wake and end all that wait."""
+        """Make all threads that wait raise `StoppedError`."""
         self._stopped.set()
 
     def _judge(self, error: openai.APIStatusError) -> float | None:
-        """Seconds that the endpoint asks to wait, None where it does not say; raises for an error that stays."""
-        status, said = error.status_code, self._said(error)
-        if status in _ABOUT_THE_QUESTION:
+        """Return the seconds that the endpoint asks to wait, None if it does not say; raises for a permanent error."""
+        status, said = error.status_code, self._describe(error)
+        if status in _REFUSALS:
             raise RefusedError(said)
         if status == 429 and error.code != "insufficient_quota":
             self._count("rate_limited")
-        elif status >= 500 or status in _PASSING:
+        elif status >= 500 or status in _TRANSIENT:
             self._count("server_errors")
         else:
             raise self._failure(said)
@@ -120,14 +120,14 @@ class Endpoint:
     def _failure(self, problem: str) -> BadInput:
         return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
 
-    def _said(self, error: BaseException) -> str:
+    def _describe(self, error: BaseException) -> str:
         text = str(error)
         if isinstance(error, openai.APIStatusError) and error.body and " - " not in text:
-            text = f"{text} - {error.body}"  # not in OpenAI's own form: the client leaves it out
+            text = f"{text} - {error.body}"  # a body not in OpenAI's own form is not in the client's message
         text = redact(text)
         if self._key:  # some endpoints repeat it
             text = text.replace(self._key, "[key]")
-        return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
+        return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 3] + "..."
 
     def _count(self, name: str) -> None:
         with self._lock:
@@ -141,7 +141,7 @@ class Endpoint:
         self._sleep(turn - now)
 
     def _hold(self, seconds: float) -> None:
-        """Have no request start for so many seconds."""
+        """Let no request start for so many seconds."""
         with self._lock:
             self._next = max(self._next, time.monotonic() + seconds)
 
@@ -151,10 +151,10 @@ class Endpoint:
 
 
 def key_from_environment(variable: str | None) -> str:
-    """The secret in an environment variable; "" where the endpoint needs none.
+    """Read the API key from an environment variable; "" where the endpoint needs none.
 
     Raises:
-        BadInput: the variable is not set, or holds what no header can carry; the value is not shown.
+        BadInput: the variable is not set, or no HTTP header can hold its value, which is not shown.
     """
     if variable is None:
         return ""
@@ -163,17 +163,17 @@ def key_from_environment(variable: str | None) -> str:
         raise BadInput("no key in the environment", field="key_variable", got=variable,
                        expected="the variable set, or null where the endpoint needs no key")  # fmt: skip
     if not (key.isascii() and key.isprintable()):
-        # The client's own message would show the key, escaped and hence past all redaction.
+        # The client's own message would show the key, escaped, which redaction does not recognise.
         raise BadInput("the key holds control or non-ASCII characters", field="key_variable", got=variable,
                        expected="printable ASCII")  # fmt: skip
     return key
 
 
 def reply_of(body: bytes) -> Reply:
-    """The first choice of a chat completion, without what the model thought aloud (counted in the reply).
+    """Parse the first choice of a chat completion, without the model's reasoning, which is only counted.
 
-    Content may be a list of parts, as some servers send it. Thoughts stand before the words in `<think>`, in a part of
-    their own, or in a field beside the content.
+    Content may be a list of parts, as some servers send it. Reasoning is in `<think>` before the words, in a part of
+    its own, or in a separate field.
 
     Raises:
         ValueError: not JSON, or not a chat completion.
@@ -201,7 +201,7 @@ def reply_of(body: bytes) -> Reply:
 
 
 def _of_parts(parts: list[Any]) -> tuple[str, int]:
-    """The text of a content's parts, and how many characters of thoughts there are."""
+    """Join the text of a content's parts; returns also how many characters of reasoning there are."""
     said, thought = "", 0
     for part in parts:
         match part:
@@ -216,12 +216,12 @@ def _of_parts(parts: list[Any]) -> tuple[str, int]:
 
 
 def _clean(text: str) -> str:
-    """Half characters (lone surrogates), which JSON may hold and UTF-8 may not, become U+FFFD."""
+    """Replace lone surrogates, which JSON may hold and UTF-8 may not, by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def seconds_of(retry_after: str | None, now: float) -> float | None:
-    """The header Retry-After as seconds from now: a number or a date; None where it is neither (RFC 9110 §10.2.3)."""
+    """Convert the header Retry-After, a number or a date, to seconds from now; None for neither (RFC 9110 §10.2.3)."""
     if retry_after is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Face alignment: five landmarks → the 112×112 crop that ArcFace was trained on (kvqae.md §3)."""
+"""Align faces: warp five landmarks onto the 112 × 112 template that ArcFace was trained on (kvqae.md §3)."""
 
 import cv2
 import numpy as np
@@ -12,7 +12,7 @@ TEMPLATE = np.array(
 
 
 def similarity_transform(source: NDArray[np.floating], target: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Rotation R, scale c and translation t that minimise Σᵢ ‖targetᵢ − (c R sourceᵢ + t)‖².
+    """Compute the rotation R, scale c and translation t that minimise Σᵢ ‖targetᵢ − (c R sourceᵢ + t)‖².
 
     With the covariance Σ = (1/n) Σᵢ (targetᵢ − μₜ)(sourceᵢ − μₛ)ᵀ = U D Vᵀ and S = diag(1, det(U) det(V)), which
     forbids mirroring: R = U S Vᵀ, c = tr(D S) / σ²ₛ, t = μₜ − c R μₛ. Source: Umeyama, PAMI 13(4), 1991.

@@ -22,17 +22,17 @@ from trivium.core.errors import BadInput
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-FLAWS = ("broken_exif", "truncated")  # of pictures that are read none the less
+FLAWS = ("broken_exif", "truncated")  # of pictures that are read in spite of them
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
-MOST_LOST = 0.2  # of a JPEG's rows of blocks may lie behind the place where its file ends
+MOST_LOST = 0.2  # share of a JPEG's rows of blocks that may be missing at its end
 # What Pillow raises at EXIF blocks: no TIFF header; a cut one; a PNG's profile that is not hexadecimal; XMP of no text.
 _BROKEN_EXIF = (SyntaxError, struct.error, ValueError, TypeError)
 _STORED = {"JPEG": JPEG_PIXELS, "MPO": JPEG_PIXELS, "WEBP": WEBP_PIXELS}
 _PNG, _JPEG, _END_OF_JPEG = b"\x89PNG\r\n\x1a\n", b"\xff\xd8", b"\xff\xd9"
 _TEXTS = (b"tEXt", b"zTXt", b"iTXt", b"iCCP")  # a PNG's, and its colour profile
-_ORIENTED = (b"Raw profile type exif", b"XML:com.adobe.xmp")  # texts that may say which way is up
+_ORIENTED = (b"Raw profile type exif", b"XML:com.adobe.xmp")  # texts that may hold the orientation
 _TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -45,13 +45,13 @@ _TURNS = {
 
 
 def open_picture(data: bytes) -> Image.Image:
-    """A picture of which the header has been read, and no pixel yet.
+    """Open a picture: read its header, but no pixels.
 
     Raises:
         UnidentifiedImageError: it is in none of `FORMATS`.
     """
     if data.startswith(_JPEG):
-        data = data.rstrip(b"\0")  # of a download that stopped, zeros would be read as grey
+        data = data.rstrip(b"\0")  # zeros at the end of a partial download would be read as grey
     image = Image.open(io.BytesIO(_skip_texts(data)), formats=FORMATS)
     if isinstance(image, TiffImagePlugin.TiffImageFile):
         note_greys(image)
@@ -61,7 +61,7 @@ def open_picture(data: bytes) -> Image.Image:
 
 
 def _skip_texts(data: bytes) -> bytes:
-    """Remove texts from a PNG: Pillow refuses a picture with a text of more than a mebibyte."""
+    """Remove texts from a PNG: Pillow refuses pictures with a text of more than 1 MiB."""
     if not data.startswith(_PNG):
         return data
     kept, start, place = list[bytes](), 0, len(_PNG)
@@ -84,21 +84,21 @@ def _may_turn(kind: bytes, chunk: bytes) -> bool:
     try:
         unpacked = zlib.decompressobj().decompress(text[1:], PngImagePlugin.MAX_TEXT_CHUNK)
     except zlib.error:
-        return True  # Pillow tells
+        return True  # Pillow reports it
     return len(unpacked) < PngImagePlugin.MAX_TEXT_CHUNK
 
 
 def load_picture(data: bytes, prepare: Callable[[Image.Image], None] = lambda image: None) -> tuple[Image.Image, bool]:
-    """A picture with its pixels, in the mode and the way up of its file, and whether it is a JPEG that lacks its end.
+    """Load a picture in its file's mode and orientation; returns also whether it is a JPEG without its end.
 
-    Such a JPEG is taken where at most `MOST_LOST` of its rows are lost; these are grey.
+    Such a JPEG is accepted if at most `MOST_LOST` of its rows are lost; these are grey.
 
     Args:
         data: an encoded picture.
-        prepare: called when the header has been read; it may refuse.
+        prepare: called after the header has been read; it may raise to refuse the picture.
 
     Raises:
-        Exception: whatever Pillow's decoders raise at broken files; what `prepare` raises.
+        Exception: whatever Pillow's decoders raise for broken files, or `prepare` raises.
     """
     image = open_picture(data)
     prepare(image)
@@ -116,7 +116,7 @@ def load_picture(data: bytes, prepare: Callable[[Image.Image], None] = lambda im
 
 
 def _lost(data: bytes) -> float:
-    """The share of a JPEG's rows that changes when noise follows its end, but for two rows of blocks."""
+    """Compute the share of a JPEG's rows, less two rows of blocks, that change when noise follows its end."""
     blocks = []
     for end in (b"", random.Random(0).randbytes(1000).replace(b"\xff", b"\xfe")):
         image = open_picture(data + end + _END_OF_JPEG)
@@ -127,7 +127,7 @@ def _lost(data: bytes) -> float:
 
 
 def _whole_segments(data: bytes) -> bytes:
-    """A JPEG without a marker or a head of a scan that is not whole."""
+    """Cut an incomplete last marker or scan header off a JPEG."""
     data = data.rstrip(b"\xff")
     last = max(data.rfind(b"\xff\xc4"), data.rfind(b"\xff\xda"))
     length = int.from_bytes(data[last + 2 : last + 4], "big")
@@ -135,10 +135,10 @@ def _whole_segments(data: bytes) -> bytes:
 
 
 def read_rgb(data: bytes, name: str, place: Path | str | None = None) -> Image.Image:
-    """A picture that a data set or a stage has brought, in its whole size, upright and in RGB.
+    """Decode a picture of a data set or stage at full size, upright and in RGB.
 
     Raises:
-        BadInput: it cannot be decoded; `name` and `place` say which it is, and where it is from.
+        BadInput: it cannot be decoded; the message has its `name` and its file, `place`.
     """
     try:
         image, _ = load_picture(data)
@@ -148,7 +148,7 @@ def read_rgb(data: bytes, name: str, place: Path | str | None = None) -> Image.I
 
 
 class Unreadable(ValueError):
-    """These bytes give no picture; `reason` is what the stages count."""
+    """These bytes cannot be decoded; stages count the `reason`."""
 
     def __init__(self, reason: Reason, detail: str = "") -> None:
         self.reason = reason
@@ -160,8 +160,8 @@ class Picture(NamedTuple):
 
     Attributes:
         image: upright, in RGB.
-        broken_exif: whether its EXIF block is broken: then it is as it is stored, perhaps not upright.
-        truncated: whether it is a JPEG that lacks its last bytes.
+        broken_exif: whether its EXIF block is broken: then it is kept as stored, perhaps not upright.
+        truncated: whether it is a JPEG without its last bytes.
     """
 
     image: Image.Image
@@ -185,8 +185,9 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
     Args:
         data: an encoded image in one of `FORMATS`; of an animation the first frame counts.
         max_side: longer side of the result, in pixels; smaller pictures keep their size.
-        max_pixels: pictures with more are not decoded, unless they are JPEGs, which can be decoded at 1/2, 1/4 or 1/8;
-            none above `PIXELS`, no JPEG that is stored with more than `JPEG_PIXELS`, no WebP above `WEBP_PIXELS`.
+        max_pixels: pictures with more are not decoded, except JPEGs, which can be decoded at 1/2, 1/4 or 1/8. No
+            picture may have more than `PIXELS`, no JPEG more than `JPEG_PIXELS` as stored, no WebP more than
+            `WEBP_PIXELS`.
 
     Returns:
         An RGB picture with sides from 1 to `max_side`; transparent parts are white.
@@ -226,7 +227,7 @@ def _check_size(image: Image.Image, most: int) -> None:
 
 
 def _draft(image: Image.Image, max_side: int) -> None:
-    """Have a JPEG decoded at a fraction that still has `max_side` pixels both ways, or the longer way if it is huge."""
+    """Have a JPEG decoded at a fraction with at least `max_side` pixels both ways, or the longer way if it is huge."""
     size = (max_side, max_side)
     if image.width * image.height > PIXELS:
         share = max_side / max(image.size)
@@ -235,8 +236,8 @@ def _draft(image: Image.Image, max_side: int) -> None:
 
 
 def exif_orientation(image: Image.Image) -> int | None:
-    """The EXIF orientation, 1 where there is none; None where the EXIF block breaks before it says one."""
-    with warnings.catch_warnings(record=True) as complaints:  # of Pillow, about entries that it passes over
+    """Read the EXIF orientation, 1 where there is none; None where the EXIF block is broken before it."""
+    with warnings.catch_warnings(record=True) as complaints:  # Pillow warns about entries that it skips
         warnings.simplefilter("always")
         try:
             if "exif" in image.info:  # opening a JPEG reads the block too, and hides what it raises
@@ -250,26 +251,26 @@ def exif_orientation(image: Image.Image) -> int | None:
 
 
 def turn(image: Image.Image, orientation: int | None) -> Image.Image:
-    """Turn a picture as its orientation wants it; `exif_transpose` also rewrites the EXIF block, and may fail."""
+    """Turn a picture by its orientation; Pillow's `exif_transpose` also rewrites the EXIF block, which may fail."""
     method = _TURNS.get(orientation or 1)
     return image if method is None else image.transpose(method)
 
 
 def note_greys(image: TiffImagePlugin.TiffImageFile) -> None:
-    """Note in `info` what Pillow does not do to a TIFF's greys of more than 8 bits: turn and scale them."""
+    """Note in `info` how a TIFF's greys of more than 8 bits are to be inverted and scaled, which Pillow does not do."""
     tags = image.tag_v2
     if image.mode in ("I;16", "F"):
         image.info["white_is_zero"] = tags.get(TiffImagePlugin.PHOTOMETRIC_INTERPRETATION) == 0
     if tags.get(TiffImagePlugin.BITSPERSAMPLE) == (12,):
         image.info["bits"] = 12
     kind = tags.get(TiffImagePlugin.SAMPLEFORMAT, (1,))
-    image.info["unsigned"] = image.mode == "I" and kind == (1,)  # Pillow has signed ones alone
+    image.info["unsigned"] = image.mode == "I" and kind == (1,)  # Pillow has signed integers alone
     if image.mode == "L" and kind == (2,):
         image.info["unreadable"] = "greys from -128 to 127"
 
 
 def fit_transparency(image: Image.Image, bits: int) -> None:
-    """Scale the colour that a PNG calls transparent as Pillow scales pixels of 2, 4 or three times 16 bits."""
+    """Scale a PNG's transparent colour as Pillow scales pixels of 2, 4 or 3 × 16 bits."""
     colour = image.info["transparency"]
     if image.mode == "L" and bits < 8:
         image.info["transparency"] = colour * 255 // (2**bits - 1)
@@ -278,13 +279,13 @@ def fit_transparency(image: Image.Image, bits: int) -> None:
 
 
 def to_rgb(image: Image.Image) -> Image.Image:
-    """A picture of any mode in RGB.
+    """Convert a picture of any mode to RGB.
 
-    What is transparent becomes white; greys of 16 (12) bits are scaled by 65535 (4095), and 32-bit integers and floats
+    Transparent parts become white; greys of 16 (12) bits are scaled by 65535 (4095), and 32-bit integers and floats
     so that the smallest is black and the largest white, or the other way round where a TIFF says that white is zero.
 
     Args:
-        image: with its pixels.
+        image: with its pixels loaded.
 
     Raises:
         ValueError: floats that are no numbers, greys of 2³¹ and more or below 0, or colours that Pillow cannot convert.
@@ -308,7 +309,7 @@ def to_rgb(image: Image.Image) -> Image.Image:
 
 
 def _scale(image: Image.Image) -> Image.Image:
-    """32-bit integers or floats as 8-bit greys, from 0 of the smallest value to 255 of the largest."""
+    """Scale 32-bit integers or floats to 8-bit greys, from 0 (smallest value) to 255 (largest)."""
     if not np.isfinite(np.asarray(image)).all():
         raise ValueError("floats that are no numbers")
     low, high = map(float, image.getextrema())  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""The registry of image encoders: the modules of `trivium/vision/encoders/`."""
+"""Registry of image encoders, the modules of `trivium/vision/encoders/`."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -25,13 +25,13 @@ def encoder_parameters(name: str, values: Mapping[str, Any]) -> EncoderParameter
 
 
 def by_route(names: Iterable[str]) -> dict[Route, tuple[str, ...]]:
-    """The encoders of each route, in the order given."""
+    """Group encoders by route, in the order given."""
     ordered = tuple(names)
     routes: tuple[Route, ...] = get_args(Route)
     return {route: tuple(name for name in ordered if ENCODERS[name].route == route) for route in routes}
 
 
-# `kvqae.image_encoders`, as stages read it that only ask which encoders are in use, and in which order.
+# `kvqae.image_encoders` for stages that need only names and order of the encoders in use.
 ImageEncoders = Annotated[
     dict[Annotated[str, AfterValidator(ENCODERS.check)], dict[str, Any]],
     Field(description="Image encoders in use, in the tables' order"),

@@ -1,7 +1,7 @@
-"""Faces: MTCNN finds them, ArcFace describes the most probable one (kvqae.md §3).
+"""Detect faces by MTCNN, and embed the most probable one by ArcFace (kvqae.md §3).
 
-ONNX Runtime, which runs ArcFace, behaves here as torch does: it never falls back to the CPU in silence, and it raises
-one error for lack of memory.
+ONNX Runtime runs ArcFace. As torch, it is made to raise an error instead of falling back to the CPU, and it raises
+torch's error when memory runs out.
 """
 
 import ctypes
@@ -25,7 +25,7 @@ from trivium.vision.align import SIZE
 from trivium.vision.image_encoder import CPU_BATCH, Embedder
 
 CUDA = "CUDAExecutionProvider"
-# Its arena's words, CUDA's, and those of cuBLAS and cuDNN; the class of the error differs from one to the other.
+# Words in the messages of its arena, of CUDA, and of cuBLAS and cuDNN; their exceptions have different classes.
 _OUT_OF_MEMORY = ("Failed to allocate memory", "out of memory", "ALLOC_FAILED")
 
 
@@ -35,7 +35,7 @@ class Face:
 
     Attributes:
         probability: MTCNN's, in [0, 1].
-        box: (4,) left, top, right, bottom, in pixels; may reach out of the image.
+        box: (4,) left, top, right, bottom, in pixels; may extend beyond the image.
         landmarks: (5, 2) eyes, nose, corners of the mouth as (x, y).
     """
 
@@ -49,7 +49,7 @@ class Detection:
     """Faces found in one image.
 
     Attributes:
-        faces: how many it found; None when the image was too small to search or the detector failed on it.
+        faces: number of faces; None when the image was too small or the detector failed.
         best: the most probable one.
     """
 
@@ -60,15 +60,15 @@ class Detection:
 class FaceDetector:
     """MTCNN (Zhang et al., 2016) with facenet-pytorch's weights, on batches of images of equal size.
 
-    Images of other sizes are not padded to one: that moves the samples of the image pyramid, and the most probable face
-    was another one, or gone, in 3 to 5 of 26 pictures of COCO, whatever the padding's colour.
+    Images are not padded to a common size: that moves the samples of the image pyramid, and the most probable face was
+    another one, or missing, in 3 to 5 of 26 pictures of COCO, whatever the padding's colour.
 
     Args:
         min_side: images with a shorter side are not searched.
         min_face: smallest face, in pixels.
-        thresholds: of the three networks.
-        factor: between two steps of the image pyramid.
-        device: where the networks run, in full precision: thresholds decide here.
+        thresholds: probabilities that the three networks require.
+        factor: ratio of two steps of the image pyramid.
+        device: where the networks run, in full precision, since thresholds decide.
     """
 
     def __init__(
@@ -104,9 +104,9 @@ class FaceDetector:
                 detections[index] = detection
         return detections
 
-    def every(self, image: NDArray[np.uint8]) -> list[Face]:
+    def detect_all(self, image: NDArray[np.uint8]) -> list[Face]:
         """All faces of an RGB image (height, width, 3), from left to right."""
-        if not self([image])[0].faces:  # None where it is too small, or the detector stumbles
+        if not self([image])[0].faces:  # None: too small, or the detector failed
             return []
         boxes, probabilities, landmarks = self._mtcnn.detect(image, landmarks=True)
         faces = [
@@ -121,7 +121,7 @@ class FaceDetector:
         except torch.OutOfMemoryError:
             raise
         except (RuntimeError, IndexError):
-            # MTCNN stumbles over candidate boxes outside the image; the other images of the batch must not suffer.
+            # MTCNN fails on candidate boxes outside the image; search the other images of the batch all the same.
             if len(batch) == 1:
                 return [Detection(faces=None)]
             return [self._detect([image])[0] for image in batch]
@@ -135,7 +135,7 @@ def _detection(
         return Detection(faces=0)
     box, probability = np.asarray(boxes, np.float32), np.asarray(probabilities, np.float32)
     area = (box[:, 2] - box[:, 0]) * (box[:, 3] - box[:, 1])
-    best = np.lexsort((-area, -probability))[0]  # probabilities of clear faces all round to 1
+    best = np.lexsort((-area, -probability))[0]  # probabilities of clear faces are all rounded to 1
     return Detection(
         faces=len(box),
         best=Face(float(probability[best]), box[best], np.asarray(landmarks[best], np.float32)),
@@ -150,12 +150,12 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
         device: ONNX Runtime's CUDA provider is used on a GPU.
 
     Raises:
-        BadInput: ONNX Runtime cannot use the GPU; by itself it would go on without, many times slower.
-        Exception: the model cannot be read; ONNX Runtime and protobuf each have their own.
+        BadInput: ONNX Runtime cannot use the GPU; it would otherwise run on the CPU, many times slower.
+        Exception: the model cannot be read; ONNX Runtime and protobuf have different exceptions.
     """
     providers = ["CPUExecutionProvider"]
     if device.type == "cuda":
-        with redirect_stdout(io.StringIO()):  # what is missing, `_why_not` says
+        with redirect_stdout(io.StringIO()):  # `_why_not` reports what is missing
             onnxruntime.preload_dlls()  # CUDA's libraries come in packages, most of them with torch
         providers.insert(0, CUDA)
     options = onnxruntime.SessionOptions()
@@ -173,7 +173,7 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
 
 
 def _why_not() -> str:
-    """Name the library that cannot be loaded; only after a session was opened, which loads the provider."""
+    """Say why CUDA cannot be used; call after a session was opened, which loads the provider."""
     if CUDA not in onnxruntime.get_available_providers():
         return "it was built without CUDA"
     folder = Path(onnxruntime.__file__).parent / "capi"
@@ -187,7 +187,7 @@ def _why_not() -> str:
 
 @contextmanager
 def torch_memory_errors() -> Iterator[None]:
-    """Turn ONNX Runtime's ways to run out of memory into torch's, which halves batches.
+    """Convert ONNX Runtime's errors of memory to torch's, at which batches are halved.
 
     Raises:
         torch.OutOfMemoryError: ONNX Runtime ran out of memory.
@@ -220,7 +220,7 @@ class FaceEncoder(Embedder):
             self._model = ArcFaceONNX(str(path), session=open_session(path, device))
         except BadInput:
             raise
-        except Exception as error:  # ONNX Runtime, onnx and protobuf each have their own
+        except Exception as error:  # ONNX Runtime, onnx and protobuf have different ones
             raise BadInput(f"not a usable ONNX model: {error}", file=path) from None
         batch, *shape = self._model.input_shape
         if shape != [3, SIZE, SIZE] or (isinstance(batch, int) and batch != 1):

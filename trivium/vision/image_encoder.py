@@ -1,4 +1,4 @@
-"""What a frozen image encoder is, and what it does once it is loaded (kvqae.md §3)."""
+"""Interface of frozen image encoders, before and after they are loaded (kvqae.md §3)."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from pydantic import Field, model_validator
 
 from trivium.core.parameters import Parameters
 
-if TYPE_CHECKING:  # seconds to import, and only who encodes needs it
+if TYPE_CHECKING:  # takes seconds to import, and only encoding needs it
     import torch
 
 CPU_BATCH = 8
-"""Inputs that a CPU computes together. A product rounds differently from one shape to another, and a vector must not
-depend on what stands beside it; so the last batch is filled up with zeros."""
+"""Batch size on a CPU. Products of other shapes round differently, and a vector must not depend on the other inputs of
+its batch, so the last batch is filled up with zeros."""
 
 
 class Embedder(ABC):
-    """An encoder's network, loaded.
+    """The loaded network of an encoder.
 
     Attributes:
         path: where it was loaded from, for messages.
@@ -32,7 +32,7 @@ class Embedder(ABC):
 
     @abstractmethod
     def prepare(self, images: Sequence[Any]) -> Any:
-        """Convert aligned crops of faces or RGB pictures, by its route, to its input."""
+        """Convert aligned crops of faces, or RGB pictures (see `Route`), to the network's input."""
 
     @abstractmethod
     def embed(self, prepared: Any) -> NDArray[np.float32]:
@@ -54,7 +54,7 @@ class EncoderParameters(Parameters):
 
 
 class FaceEncoderParameters(EncoderParameters):
-    """An entry whose encoder looks at faces: how MTCNN finds them, too."""
+    """Entry of an encoder of faces, with the settings of MTCNN."""
 
     min_side: int = Field(default=20, ge=1, description="Images with a shorter side, in pixels, are not searched")
     min_face: int = Field(ge=12, description="MTCNN: smallest face, in pixels")
@@ -74,12 +74,12 @@ class ImageEncoder(ABC):
     """A frozen image encoder; its module imports nothing that takes seconds before `load`.
 
     Attributes:
-        name: of the module, of its entry in `kvqae.image_encoders`, of its runs and of its weights.
-        label: what tables call it.
-        symbol: what stands for it in the formulae of the tables' rows.
-        route: what it looks at.
-        files: of its folder, which must be there.
-        Parameters: of its entry in `kvqae.image_encoders`; `FaceEncoderParameters` where it looks at faces.
+        name: name of its module, of its entry in `kvqae.image_encoders`, and of its runs and weights.
+        label: name in tables.
+        symbol: symbol in the formulae of the tables' rows.
+        route: whether it encodes faces or whole pictures.
+        files: names of files that its folder must have.
+        Parameters: model of its entry in `kvqae.image_encoders`; `FaceEncoderParameters` for faces.
     """
 
     name: ClassVar[str]

@@ -1,4 +1,4 @@
-"""Decode images, detect faces if the encoder needs them, and embed (kvqae.md §3)."""
+"""Decode images, detect faces if the encoder needs them, and embed them (kvqae.md §3)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from trivium.vision.decoding import Unreadable, decode_picture
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import Embedder, EncoderParameters, FaceEncoderParameters
 
-if TYPE_CHECKING:  # seconds to import, and only the workers need it
+if TYPE_CHECKING:  # takes seconds to import, and only workers need it
     from trivium.vision.faces import FaceDetector
 
 PICTURES = pa.schema(
@@ -43,11 +43,11 @@ FACES = pa.schema(
 
 @dataclass(frozen=True)
 class LoadedEncoder:
-    """An encoder's networks, loaded once a process.
+    """The loaded networks of an encoder; each process loads them once.
 
     Attributes:
         embed: the encoder.
-        detector: finds the faces that it looks at; None where it looks at whole pictures.
+        detector: finds faces; None for an encoder of whole pictures.
     """
 
     embed: Embedder
@@ -56,7 +56,7 @@ class LoadedEncoder:
 
 @lru_cache(maxsize=8)
 def load_encoder(name: str, parameters: EncoderParameters) -> LoadedEncoder:
-    """Load an encoder on the GPU if there is one; a worker process keeps to one CPU thread."""
+    """Load an encoder, on the GPU if there is one; a worker process uses one CPU thread."""
     import torch
 
     from trivium.nets.device import pick_device
@@ -77,7 +77,7 @@ class Features:
     """One encoder's features of images: a row of the table and of the matrix for each image.
 
     Attributes:
-        table: with `FACES`, or with `PICTURES` where the encoder looks at whole pictures.
+        table: has the schema `FACES`, or `PICTURES` for an encoder of whole pictures.
         matrix: float16 (images, dimension), rows of length 1; zero where there is no readable image, or no face.
         flaws: how many images have each of `decoding.FLAWS`.
     """
@@ -91,9 +91,9 @@ class Prepared(NamedTuple):
     """Decoded images in the form of the encoder's input.
 
     Attributes:
-        rows: of the table, one an image.
-        indices: of the images that are readable.
-        shown: these: the encoder's input, or the pixels in which faces are looked for.
+        rows: rows of the table, one for each image.
+        indices: indices of the readable images.
+        shown: the encoder's input of these, or the pixels in which faces are searched.
         flaws: see `Features`.
     """
 
@@ -106,18 +106,18 @@ class Prepared(NamedTuple):
 def encode_images(
     images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Features:
-    """Decode each image, and embed it, or the most probable face in it; see `prepare_images` and `embed_prepared`."""
+    """Decode images, and embed each, or its most probable face; see `prepare_images` and `embed_prepared`."""
     return embed_prepared(prepare_images(images, encoder, max_side=max_side, max_pixels=max_pixels), encoder)
 
 
 def prepare_images(
     images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Prepared:
-    """Decode images.
+    """Decode images and convert them to the encoder's input.
 
     Args:
         images: (name, encoded bytes).
-        encoder: the frozen networks, which stay where they are.
+        encoder: the frozen networks.
         max_side, max_pixels: see `decoding.decode_picture`.
     """
     schema = PICTURES if encoder.detector is None else FACES
@@ -143,7 +143,7 @@ def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
     """Embed prepared images, or the most probable face in each.
 
     Raises:
-        BadInput: the encoder gave NaN or infinity; the message names the image.
+        BadInput: an embedding has NaN or infinity; the message names the image.
     """
     rows, indices, shown, flaws = prepared
     schema = PICTURES if encoder.detector is None else FACES
@@ -157,7 +157,7 @@ def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
 def _faces(
     pictures: dict[int, NDArray[np.uint8]], rows: list[dict[str, object]], detector: "FaceDetector"
 ) -> dict[int, NDArray[np.uint8]]:
-    """The aligned crop of the most probable face of each picture that shows one; rows say what was found."""
+    """Crop and align the most probable face of each picture that shows one; add what was detected to the rows."""
     for row in rows:
         row["detected"] = False
     crops = {}
@@ -175,7 +175,7 @@ def _faces(
 
 
 def _spread(encoder: Embedder, shown: Any, indices: list[int], names: list[str]) -> NDArray[np.float16]:
-    """Embeddings of what is shown at these indices, one row for each name."""
+    """Embed the inputs; returns a matrix with one row for each name, zero except at `indices`."""
     embeddings = encoder.embed(shown)
     finite = np.isfinite(embeddings).all(axis=1)
     if not finite.all():

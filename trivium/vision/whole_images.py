@@ -1,4 +1,4 @@
-"""Networks that describe whole pictures, and the preparation of their input (kvqae.md §3)."""
+"""Networks that embed whole pictures, and the preparation of their input (kvqae.md §3)."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -21,12 +21,12 @@ from trivium.vision.image_encoder import CPU_BATCH, Embedder
 Transform = Callable[[Tensor], Tensor]
 
 
-MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, what torchvision's ResNets expect
-WIDEST = 8  # longer to shorter side; the encoders look at the central square only
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of ImageNet, which torchvision's ResNets expect
+WIDEST = 8  # largest ratio of longer to shorter side; encoders crop the central square anyway
 
 
 class PictureEmbedder(Embedder):
-    """A network that describes images, and the preparation of its input.
+    """A network that embeds pictures, and the preparation of its input.
 
     Args:
         path: where it was loaded from, for messages.
@@ -52,11 +52,11 @@ class PictureEmbedder(Embedder):
         self.dimension = self([Image.new("RGB", (8, 8))]).shape[1]
 
     def prepare(self, images: Sequence[Image.Image]) -> Tensor:
-        """RGB pictures as the network's input, (n, 3, size, size)."""
+        """Convert RGB pictures to the network's input, (n, 3, size, size)."""
         if not images:
             return torch.empty(0)
         prepared: Tensor = default_collate([self._prepare(_centre(image)) for image in images])
-        return prepared  # in a feed's process straight into memory that is shared
+        return prepared  # a process of a feed writes it directly into shared memory
 
     def embed(self, prepared: Tensor) -> NDArray[np.float32]:
         """Embed what `prepare` gave; returns (n, dimension), each of length 1."""
@@ -68,7 +68,7 @@ class PictureEmbedder(Embedder):
         """Embed each patch of RGB pictures, (n, rows, columns, width), each of length 1.
 
         Raises:
-            BadInput: a network without patches, or not as many in a column as in a row.
+            BadInput: a network without patches, or whose patches do not form a square.
         """
         tokens = patch_tokens(self._network)
         if tokens is None:
@@ -78,7 +78,7 @@ class PictureEmbedder(Embedder):
         vectors = self._describe(tokens, self.prepare(images))
         side = math.isqrt(vectors.shape[1])
         if side * side != vectors.shape[1]:
-            raise BadInput("patches that are no square", file=self.path, got=vectors.shape[1])
+            raise BadInput("patches do not form a square", file=self.path, got=vectors.shape[1])
         return vectors.reshape(len(images), side, side, -1)
 
     def _describe(self, network: Transform, prepared: Tensor) -> NDArray[np.float32]:
@@ -121,9 +121,9 @@ class MaxPooled(nn.Module):
 
 
 def patch_tokens(network: nn.Module) -> Transform | None:
-    """The part of a network that gives its patches, (n, patches, width), without class tokens and registers.
+    """Return a function from pixels to patch tokens (n, patches, width), without class tokens and registers.
 
-    None where there is none: of a convolutional network, say.
+    None where the network has none, such as a convolutional one.
     """
     if isinstance(network, FirstToken):
         dino = network.network
@@ -136,10 +136,10 @@ def patch_tokens(network: nn.Module) -> Transform | None:
 
 
 class FirstToken(nn.Module):
-    """(n, 3, height, width) → (n, width).
+    """Wrap a network so that it returns its pooled output: (n, 3, height, width) → (n, width).
 
     Args:
-        network: gives `pooler_output`: the first token behind the last norm; of a ConvNeXt, the mean over the map.
+        network: has `pooler_output`: the first token after the last norm; of a ConvNeXt, the mean over the map.
     """
 
     def __init__(self, network: nn.Module) -> None:
@@ -147,6 +147,6 @@ class FirstToken(nn.Module):
         self.network = network
 
     def forward(self, pixels: Tensor) -> Tensor:
-        """See the class."""
+        """Run the network."""
         states: Tensor = self.network(pixel_values=pixels).pooler_output
         return states

@@ -14,7 +14,7 @@ from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking import asker as asking
-from trivium.kvqae.asking.answer import PictureView, Read
+from trivium.kvqae.asking.answer import PictureView, ReaderAnswer
 from trivium.kvqae.asking.asker import MAX_BYTES, Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
 from trivium.kvqae.asking.systems import fuse
@@ -69,7 +69,7 @@ class Echo(Base):
         if question == "fail":
             raise BadInput("no such thing")
         self.asked.append(question)
-        return Read(f"{question} {self.width}", 1.0)
+        return ReaderAnswer(f"{question} {self.width}", 1.0)
 
     def picture_of(self, passage):
         raise AssertionError(passage)

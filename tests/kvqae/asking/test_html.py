@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from trivium.kvqae.asking.answer import Answer, FaceFound, Recognised, Support
+from trivium.kvqae.asking.answer import Answer, FaceFound, RecognisedEntry, Support
 from trivium.page.asking import answer_html, framed
 from trivium.page.html import render
 
@@ -59,7 +59,7 @@ def test_an_articles_picture_that_cannot_be_read_is_left_out():
 
 
 def test_entries_stand_first_and_become_no_markup():
-    seen = [Recognised("<i>Ada</i>", 3.0, 0.875, True), Recognised("Bob", 1.0, None, False)]
+    seen = [RecognisedEntry("<i>Ada</i>", 3.0, 0.875, True), RecognisedEntry("Bob", 1.0, None, False)]
     html = answer_html("who?", Answer("x", 1.0, [], None, [], 0.1, entries=seen))
     assert "<strong>&lt;i&gt;Ada&lt;/i&gt;</strong>: 88 %</li>" in html
     assert "<strong>Bob</strong>: too few pictures for a probability, not sure</li>" in html

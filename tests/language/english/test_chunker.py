@@ -94,7 +94,7 @@ def test_words_know_their_places():
     sentence = read_sentence("A man’s horse-drawn  cart.")
     assert sentence.words == ("a", "man", "'s", "horse", "drawn", "cart", ".")
     assert [sentence.text[slice(*span)] for span in sentence.spans] == ["A", "man", "’s", "horse", "drawn", "cart", "."]
-    assert [sentence.joined(place) for place in range(7)] == [False] * 4 + [True] + [False] * 2
+    assert [sentence.is_hyphenated(place) for place in range(7)] == [False] * 4 + [True] + [False] * 2
     assert sentence.words_in(2, 5) == (1, 2)
     assert sentence.words_in(100, 120) == (0, 0)
 

@@ -117,11 +117,11 @@ def mean_loss(parser: FrameParser, taught: Sequence[TaughtReading]) -> torch.Ten
     return tagging_loss(logits, tags.to(logits.device))
 
 
-def _add_gradient(parser: FrameParser, taught: Sequence[TaughtReading], together: int) -> float:
+def _add_gradient(parser: FrameParser, taught: Sequence[TaughtReading], micro_batch: int) -> float:
     """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
     words = [len(example.tags) for example in taught]
     return training.add_gradient(
-        len(taught), together, lambda part: mean_loss(parser, taught[part]) * (sum(words[part]) / sum(words))
+        len(taught), micro_batch, lambda part: mean_loss(parser, taught[part]) * (sum(words[part]) / sum(words))
     )
 
 
@@ -206,8 +206,8 @@ def train_parser(
         get_linear_schedule_with_warmup(optimizer, round(parameters.warmup * steps), steps),
         steps=steps,
         batches=lambda first: map(batch, range(first, steps)),
-        gradient=lambda kinds, together: (sum(_add_gradient(parser, kind, together) for kind in kinds), {}),
-        together=parameters.mini_batch,
+        gradient=lambda kinds, micro_batch: (sum(_add_gradient(parser, kind, micro_batch) for kind in kinds), {}),
+        micro_batch=parameters.mini_batch,
         unit="readings",
         max_gradient_norm=parameters.max_gradient_norm,
         work=work,

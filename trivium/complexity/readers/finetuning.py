@@ -68,10 +68,10 @@ def train(
         drawn = [features[row] for row in training.rows_of_step(len(features), settings.batch_size, step, seed)]
         return sorted(drawn, key=lambda feature: -feature.tokens)  # similar lengths side by side: little padding
 
-    def gradient(drawn: list[Any], together: int) -> tuple[float, dict[str, float]]:
+    def gradient(drawn: list[Any], micro_batch: int) -> tuple[float, dict[str, float]]:
         size = len(drawn)
         return training.add_gradient(
-            size, together, lambda part: reader.loss(drawn[part]) * (len(drawn[part]) / size)
+            size, micro_batch, lambda part: reader.loss(drawn[part]) * (len(drawn[part]) / size)
         ), {}
 
     progress = training.train(
@@ -81,7 +81,7 @@ def train(
         steps=steps,
         batches=lambda first: map(batch, range(first, steps)),
         gradient=gradient,
-        together=min(settings.mini_batch_size, settings.batch_size),
+        micro_batch=min(settings.mini_batch_size, settings.batch_size),
         unit="features",
         max_gradient_norm=settings.max_gradient_norm,
         work=work,

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from trivium.core.errors import BadInput
 from trivium.nets.device import autocast, pick_device
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.weights import load_weights, read_plain_tensors
 
 T = TypeVar("T")
@@ -41,12 +41,12 @@ class Captioner:
         def make(some: Sequence[T]) -> Tensor:
             return self._model.prepare([read(picture) for picture in some])
 
-        def launch(pixels: Tensor) -> Leaving:
+        def launch(pixels: Tensor) -> Transfer:
             with torch.inference_mode(), autocast(self._device):
-                return Leaving(self._model(pixels.to(self._device, non_blocking=True), self._options))
+                return Transfer(self._model(pixels.to(self._device, non_blocking=True), self._options))
 
-        def collect(_: Tensor, leaving: Leaving) -> list[str]:
-            texts = self._model.tokenizer.batch_decode(leaving.arrived()[0], skip_special_tokens=True)
+        def collect(_: Tensor, transfer: Transfer) -> list[str]:
+            texts = self._model.tokenizer.batch_decode(transfer.wait()[0], skip_special_tokens=True)
             return [text.strip() for text in texts]
 
         pipeline = Pipeline(pictures, batch, make=make, launch=launch, collect=collect, workers=feeders())

@@ -14,7 +14,7 @@ from trivium.core.image_shards import IMAGE_SCHEMA, Images
 from trivium.core.tables import count_rows, in_groups, read_batches
 from trivium.decorrelation.models.interface import RetrievalModel
 from trivium.nets.device import halving_batches
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.vision.decoding import read_rgb
 
 Vectors = NDArray[np.float32]
@@ -88,17 +88,17 @@ def encode_batches(
     def make(one: Sequence[Iterable[Named]]) -> Tensor:
         return torch.from_numpy(np.stack(scaled_pictures(model, one[0], folder)))
 
-    def launch(scaled: Tensor) -> Leaving:
+    def launch(scaled: Tensor) -> Transfer:
         pixels = scaled.to(device, non_blocking=True)
 
         def encode(rows: Sequence[int]) -> Tensor:
             return model.encode_images(model.prepare.standardised(pixels[rows[0] : rows[-1] + 1]))
 
         with torch.inference_mode():
-            return Leaving(torch.cat(list(halving_batches(range(len(pixels)), batch_size, encode))))
+            return Transfer(torch.cat(list(halving_batches(range(len(pixels)), batch_size, encode))))
 
-    def collect(scaled: Tensor, leaving: Leaving) -> tuple[Vectors, Scaled]:
-        return leaving.arrived()[0].numpy(), scaled.numpy()
+    def collect(scaled: Tensor, transfer: Transfer) -> tuple[Vectors, Scaled]:
+        return transfer.wait()[0].numpy(), scaled.numpy()
 
     yield from Pipeline(batches, 1, make=make, launch=launch, collect=collect, workers=feeders())
 
@@ -124,14 +124,14 @@ def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int
     def make(rows: Sequence[int]) -> tuple[Sequence[int], dict[str, Tensor]]:
         return rows, model.tokenize([texts[row] for row in rows])
 
-    def launch(made: tuple[Sequence[int], dict[str, Tensor]]) -> Leaving:
+    def launch(made: tuple[Sequence[int], dict[str, Tensor]]) -> Transfer:
         with torch.inference_mode():
-            return Leaving(
+            return Transfer(
                 model.encode_texts({name: tensor.to(device, non_blocking=True) for name, tensor in made[1].items()})
             )
 
-    def collect(made: tuple[Sequence[int], dict[str, Tensor]], leaving: Leaving) -> None:
-        vectors[list(made[0])] = leaving.arrived()[0].numpy()
+    def collect(made: tuple[Sequence[int], dict[str, Tensor]], transfer: Transfer) -> None:
+        vectors[list(made[0])] = transfer.wait()[0].numpy()
 
     longest_first = np.argsort([-len(text) for text in texts], kind="stable").tolist()
     for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders()):

@@ -57,7 +57,7 @@ class FaceFound:
 
 
 @dataclass(frozen=True)
-class Recognised:
+class RecognisedEntry:
     """An entry of a base of one's own that the picture may show."""
 
     title: str
@@ -75,12 +75,12 @@ class PictureView:
     face: FaceFound | None = None  # the one that was searched for
     faces: Sequence[FaceFound] = ()  # from left to right, where one may be chosen
     vector: NDArray[np.float16] | None = None  # ArcFace's, (1, dimension); None without a face
-    entries: Sequence[Recognised] = ()  # best first
+    entries: Sequence[RecognisedEntry] = ()  # best first
     notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
-class Read:
+class ReaderAnswer:
     """A reader's answer; no text where it has none."""
 
     text: str = ""
@@ -108,13 +108,13 @@ class Answer:
     """The answer of a base to a question."""
 
     text: str  # empty where there is no answer
-    score: float | None  # see `Read`
+    score: float | None  # see `ReaderAnswer`
     supports: Sequence[Support]  # best first
     face: FaceFound | None
     notes: Sequence[str]  # no picture, a question cut short, several faces …
     seconds: float  # that it took
     picture: bytes | None = None  # the asked one as it was looked at, upright and small
-    entries: Sequence[Recognised] = ()
+    entries: Sequence[RecognisedEntry] = ()
     faces: Sequence[FaceFound] = ()
     alike: str = ""  # title of the article whose picture the image systems put first; empty where none looked
     invented: bool = False  # see `INVENTED`

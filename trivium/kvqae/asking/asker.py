@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, WOULD_READ, Answer, PictureView, Read, Support
+from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, WOULD_READ, Answer, PictureView, ReaderAnswer, Support
 from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -35,7 +35,7 @@ NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 class Reader(Protocol):
     """Reads the answer in passages."""
 
-    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
         """Answer from passages (→ score, best first); the picture shows `entry`, where that is sure."""
         ...
 
@@ -153,7 +153,7 @@ class Asker:
             entry: str | None = base.texts[chosen][0]
         else:
             entry = view.entries[0].title if view.entries and view.entries[0].sure else None
-        read = Read() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
+        read = ReaderAnswer() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
         notes += [base.unread] if base.reader is None else []
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [

@@ -8,7 +8,7 @@ from typing import Any
 from trivium.core.errors import BadInput
 from trivium.core.folding import find_folded
 from trivium.core.parameters import validate
-from trivium.kvqae.asking.answer import Read
+from trivium.kvqae.asking.answer import ReaderAnswer
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate, ask_which, choice_of
 from trivium.kvqae.reader.prompted import chat_of, prompt_of
@@ -49,7 +49,7 @@ class PaidModel:
         if (reply := self._cache.get(key)) is None:
             if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
                 raise self._failed[1]  # a table of questions would wait for each
-            with self._cache.alone(self.settings.model):
+            with self._cache.lock_model(self.settings.model):
                 reply = self._cache.get(key) or self._pay(key, chat)  # another run may have asked it
         return reply.content.strip()
 
@@ -71,7 +71,7 @@ class PaidModel:
 class EndpointReader(PaidModel):
     """A language model that reads the passages; pictures are not sent to it."""
 
-    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
         """The model's words, and their place in a passage, where they stand in one; raises as `ask`."""
         passages = {passage: texts[passage] for passage in ranked}
         shown = [f"The picture shows: {entry}"] if entry is not None else []
@@ -79,11 +79,11 @@ class EndpointReader(PaidModel):
         answer = self.ask(key_of(self.settings.model, chat, self.settings.sampling), chat)
         phrase = answer.rstrip(".")
         if not phrase or phrase.casefold() == "unknown":
-            return Read()
+            return ReaderAnswer()
         for passage, (_, text) in passages.items():
             for span in find_folded(text, phrase, any_case=True):
-                return Read(answer, None, passage, span)
-        return Read(answer)
+                return ReaderAnswer(answer, None, passage, span)
+        return ReaderAnswer(answer)
 
 
 class EndpointIdentifier(PaidModel):

@@ -17,7 +17,7 @@ from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes, signature_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import QUERY, FaceFound, PictureView, Recognised
+from trivium.kvqae.asking.answer import QUERY, FaceFound, PictureView, RecognisedEntry
 from trivium.kvqae.asking.asker import NO_READER, Base, Reader
 from trivium.kvqae.asking.building import (
     ARTICLES,
@@ -108,7 +108,7 @@ class OwnBase(Base):
         shown = open_picture(image)
         pixels = np.asarray(shown)
         detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
-        places, sides = detectors[0].every(pixels) if detectors else [], np.tile(shown.size, 2)
+        places, sides = detectors[0].detect_all(pixels) if detectors else [], np.tile(shown.size, 2)
         faces = [FaceFound(tuple((at.box / sides).tolist()), at.probability, len(places)) for at in places]
         if face is not None and not 0 <= face <= len(faces):
             expected = f"0, the whole picture{f', or 1 to {len(faces)}, from left to right' if faces else ''}"
@@ -156,14 +156,14 @@ class OwnBase(Base):
         """The passages of ranked entries."""
         return Run.from_dict({QUERY: passages_of(dict(entries), self._starts, len(self.article_of))}, name=name)
 
-    def _name(self, cosines: Cosines, route: Route) -> list[Recognised]:
+    def _name(self, cosines: Cosines, route: Route) -> list[RecognisedEntry]:
         """The best entries, for an answer."""
         calibration = self._calibrations[route]
         entries, scores = rank(cosines, self._systems[route], calibration)
         probabilities = calibration.probabilities(scores)
         sure = bool((scores[:1] > calibration.threshold(FALSE_ACCEPTS)).any())
         return [
-            Recognised(
+            RecognisedEntry(
                 self._titles[entry],
                 float(scores[place]),
                 None if probabilities is None else float(probabilities[place]),

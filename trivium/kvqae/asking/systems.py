@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.kvqae.asking.answer import QUERY, Read
+from trivium.kvqae.asking.answer import QUERY, ReaderAnswer
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.reading import answer, load_reader, passage_weights, read_pairs
 from trivium.kvqae.retrieval.bm25 import Searcher
@@ -144,14 +144,14 @@ class FolderReader:
         self._limits = {"max_tokens": tokens, "longest": longest, "batch": batch}
         self._weighted, self.invented = weighted, invented
 
-    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> Read:
+    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
         """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""
         pairs = [(question, passage) for passage in ranked]
         readings = read_pairs(self._model, self.tokenizer, pairs, texts, **self._limits)
         weights = passage_weights(np.array(list(ranked.values()))) if self._weighted and ranked else None
         best = answer(question, list(ranked), readings, weights)
         if best.passage < 0:
-            return Read()
+            return ReaderAnswer()
         before = len(texts[best.passage][0]) + len(SEPARATOR)
         span = (best.start - before, best.end - before) if best.start >= before else None
-        return Read(best.prediction, best.score, best.passage, span)
+        return ReaderAnswer(best.prediction, best.score, best.passage, span)

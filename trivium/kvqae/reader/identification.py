@@ -23,7 +23,7 @@ from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, Pas
 from trivium.kvqae.reader.answered_rows import Values, answer_all, measure
 from trivium.kvqae.reader.inputs import Row, judge_listed, select_passages
 from trivium.kvqae.reader.pairs import Pair
-from trivium.kvqae.reader.prompted import Asked, Part, ask_messages, is_readable
+from trivium.kvqae.reader.prompted import Message, Part, ask_messages, is_readable
 from trivium.kvqae.reader.reading import Reading
 from trivium.kvqae.retrieval.dense_search import KB, QUERIES
 from trivium.measures.ranking import evaluate
@@ -62,7 +62,7 @@ class Candidate(NamedTuple):
 
 def ask_which(
     model: EndpointModel, question: str, picture: Callable[[], bytes], candidates: Sequence[Candidate], **limits: int
-) -> Asked:
+) -> Message:
     """The message that asks which of some entities a picture shows; broken pictures of entities are left out.
 
     `picture` reads the file of one that can be decoded; `limits` are `max_side` and `max_pixels` of the pictures.
@@ -76,7 +76,7 @@ def ask_which(
         part if isinstance(part, str) else {"picture": hashlib.sha256(part()).hexdigest(), "side": limits["max_side"]}
         for part in parts
     ]
-    return Asked(key_of(model.model, [{"role": "user", "content": content}], model.sampling), parts)
+    return Message(key_of(model.model, [{"role": "user", "content": content}], model.sampling), parts)
 
 
 def choice_of(words: str, titles: Sequence[str]) -> int | None:
@@ -132,7 +132,7 @@ def choose(
         has_picture = image is not None and image in article_pictures
         return Candidate(articles["title"][article], partial(article_pictures.read, image) if has_picture else None)
 
-    messages: list[Asked | None] = []
+    messages: list[Message | None] = []
     for question, row in zip(questions, candidates, strict=True):
         name = question.image
         if row and name is not None and name in pictures and is_readable(pictures.read(name), **limits):

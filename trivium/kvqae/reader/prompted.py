@@ -57,7 +57,7 @@ Part = str | Callable[[], bytes]  # of a message: a text, or what reads the file
 
 
 @dataclass(frozen=True)
-class Asked:
+class Message:
     """A message about one question; `key` is that of its answer in the cache."""
 
     key: str
@@ -67,7 +67,7 @@ class Asked:
 _LOCK = Lock()  # several threads ask, and pictures lie in one file
 
 
-def chat_of(message: Asked, *, max_side: int, max_pixels: int) -> Chat:
+def chat_of(message: Message, *, max_side: int, max_pixels: int) -> Chat:
     """The chat of a message; its pictures are read and encoded, their longer side in `max_side` pixels."""
 
     def content_of(part: Part) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def ask_about(
     passages: Sequence[tuple[str, str]],
     pictures: Images | None,
     max_pixels: int,
-) -> Asked:
+) -> Message:
     """The message to a reader about a question.
 
     `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
@@ -109,7 +109,7 @@ def ask_about(
         if is_readable(data, reader.max_side, max_pixels):
             parts = [partial(pictures.read, question.image), text]
             content = {"text": text, "picture": hashlib.sha256(data).hexdigest(), "max_side": reader.max_side}
-    return Asked(key_of(reader.model, [{"role": "user", "content": content}], reader.sampling), parts)
+    return Message(key_of(reader.model, [{"role": "user", "content": content}], reader.sampling), parts)
 
 
 def is_readable(data: bytes, max_side: int, max_pixels: int) -> bool:
@@ -153,7 +153,7 @@ def answer_questions(
 
 
 def ask_messages(
-    model: EndpointModel, messages: Sequence[Asked], cache: AnswerCache, *, max_side: int, max_pixels: int
+    model: EndpointModel, messages: Sequence[Message], cache: AnswerCache, *, max_side: int, max_pixels: int
 ) -> tuple[dict[str, str], Counter[str]]:
     """A model's words by key, none of them for what it refused; and counts, see `answer_questions`."""
     limits = {"max_side": max_side, "max_pixels": max_pixels}

@@ -13,8 +13,8 @@ from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.pairs import Pair, Pairs, load_pair_model, tokenize
-from trivium.nets.device import autocast, lengthened
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.device import autocast, pad_inputs
+from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.pretrained import export_trained
 from trivium.nets.reader import best_spans
 
@@ -106,18 +106,18 @@ def read_pairs(
         passages = [texts[pairs[place][1]] for place in places]
         return places, tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens)
 
-    def launch(tokenised: tuple[Sequence[int], Pairs]) -> Leaving:
+    def launch(tokenised: tuple[Sequence[int], Pairs]) -> Transfer:
         *tensors, _ = tokenised[1]
         with torch.inference_mode(), autocast(device):
-            ids, mask, types, pieces = lengthened(model, *(part.to(device, non_blocking=True) for part in tensors))
+            ids, mask, types, pieces = pad_inputs(model, *(part.to(device, non_blocking=True) for part in tensors))
             output = model(input_ids=ids, attention_mask=mask, token_type_ids=types)
             spans = best_spans(output.start_logits, output.end_logits, mask.bool(), pieces, longest)
             scores = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)
-            return Leaving(spans.starts, spans.ends, scores)
+            return Transfer(spans.starts, spans.ends, scores)
 
-    def collect(tokenised: tuple[Sequence[int], Pairs], leaving: Leaving) -> list[Reading]:
+    def collect(tokenised: tuple[Sequence[int], Pairs], transfer: Transfer) -> list[Reading]:
         places, tokens = tokenised
-        starts, ends, scores = leaving.arrived()
+        starts, ends, scores = transfer.wait()
         rows = np.arange(len(places))
         first = tokens.offsets[rows, starts.numpy(), 0].tolist()
         last = tokens.offsets[rows, ends.numpy(), 1].tolist()

@@ -27,7 +27,7 @@ from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Qrels, Run
 from trivium.nets.bert import one_relevant_loss, relevance_scores
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.pretrained import export_trained
 
 Score = Callable[[Sequence[Pair]], NDArray[np.float64]]  # of (question text, passage id)
@@ -75,12 +75,12 @@ def score_pairs(
         questions, passages = zip(*part, strict=True)
         return tokenize(tokenizer, questions, [texts[passage] for passage in passages], max_tokens)
 
-    def launch(tokens: Pairs) -> Leaving:
+    def launch(tokens: Pairs) -> Transfer:
         with torch.inference_mode():
-            return Leaving(relevance_scores(model, tokens.input_ids, tokens.attention_mask, tokens.token_type_ids))
+            return Transfer(relevance_scores(model, tokens.input_ids, tokens.attention_mask, tokens.token_type_ids))
 
-    def collect(_: Pairs, leaving: Leaving) -> list[float]:
-        (scores,) = leaving.arrived()
+    def collect(_: Pairs, transfer: Transfer) -> list[float]:
+        (scores,) = transfer.wait()
         return scores.tolist()
 
     ordered = _longest_first(pairs, texts)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import ClassVar
 
 from trivium.kvqae.rerankers.model_files import read_entities
-from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, that_see
+from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, select_by_input
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 
 
 def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str, Block]:
     """List the blocks of Tables 5 and 6, with a row for each re-ranker in use; brought runs as they are."""
     names = tuple(rerankers)
-    texts, faces, whole = (that_see(names, what) for what in ("text", "face", "whole"))
+    texts, faces, whole = (select_by_input(names, what) for what in ("text", "face", "whole"))
     passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial", *brought)
     return {
         "article_face": Block(

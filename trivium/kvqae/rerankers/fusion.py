@@ -24,7 +24,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 
 from trivium.core.tables import read_json, write_csv
 from trivium.formats.trec import read_run
-from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
+from trivium.kvqae.rerankers.reranker import RERANKERS, select_by_input
 from trivium.measures.fusion import (
     NORMALIZATIONS,
     Candidates,
@@ -48,7 +48,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """List the systems of each fusion, of the re-rankers in use; the images' comes first, as others take it."""
     names = tuple(name for name in rerankers if RERANKERS[name].fused)
-    texts, images = that_see(names, "text"), that_see(names, "face", "whole")
+    texts, images = select_by_input(names, "text"), select_by_input(names, "face", "whole")
     return {
         "image": images,
         "image_alone": images,
@@ -145,7 +145,7 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
     return {name: run.complete(queries) for name, run in runs.items()}
 
 
-def with_lists(runs: Mapping[str, Run]) -> dict[str, Run]:
+def drop_empty(runs: Mapping[str, Run]) -> dict[str, Run]:
     """Keep the runs that have a list for any query; all of them where none has one."""
     return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
 
@@ -227,7 +227,7 @@ def choose(
 
     def lists_of(name: str, image: Run | None = None) -> dict[str, Run]:
         by_name = runs if image is None else {**runs, "image": image}
-        return default_minimum(with_lists({system: by_name[system] for system in systems[name]}))
+        return default_minimum(drop_empty({system: by_name[system] for system in systems[name]}))
 
     images = lists_of("image")
     image_ways = try_all(images, qrels, step)

@@ -88,6 +88,6 @@ def reranker_settings(name: str, values: Mapping[str, Any]) -> Any:
     return validate(RERANKERS[name].Settings, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 
-def that_see(names: Iterable[str], *what: str) -> tuple[str, ...]:
+def select_by_input(names: Iterable[str], *what: str) -> tuple[str, ...]:
     """Select the re-rankers that compare texts, faces or whole pictures, as told, in their order."""
     return tuple(name for name in names if RERANKERS[name].sees in what)

@@ -17,7 +17,7 @@ from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
-from trivium.nets.feeding import Leaving, Pipeline, feeders
+from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.reranking_transformer import Described, RerankingTransformer
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, FeatureFolder
@@ -106,12 +106,12 @@ def score_pairs(
         chosen = pairs[list(places)]
         return gather_features(queries, chosen[:, 0]), gather_features(targets, chosen[:, 1])
 
-    def launch(images: tuple[Described, Described]) -> Leaving:
+    def launch(images: tuple[Described, Described]) -> Transfer:
         with torch.inference_mode(), autocast(device):
-            return Leaving(model(*(widen(side, device) for side in images)))
+            return Transfer(model(*(widen(side, device) for side in images)))
 
-    def collect(_: object, leaving: Leaving) -> NDArray[np.float32]:
-        return leaving.arrived()[0].numpy()
+    def collect(_: object, transfer: Transfer) -> NDArray[np.float32]:
+        return transfer.wait()[0].numpy()
 
     pipeline = Pipeline(order.tolist(), batch, make=make, launch=launch, collect=collect, workers=feeders())
     scores = np.empty(len(pairs))

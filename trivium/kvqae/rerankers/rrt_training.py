@@ -155,7 +155,7 @@ def gather_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]
     return Pairs(gather_features(features, pairs[:, 0]), gather_features(features, pairs[:, 1]), torch.from_numpy(same))
 
 
-def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int) -> float:
+def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, micro_batch: int) -> float:
     """Add the gradient of the pairs' mean loss, so many pairs at a time; returns the loss."""
     device = model.classifier.weight.device
 
@@ -166,7 +166,7 @@ def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, together: int)
         same = pairs.same[part].to(device)
         return functional.binary_cross_entropy_with_logits(logits, same, reduction="sum") / len(pairs.same)
 
-    return add_gradient(len(pairs.same), together, share)
+    return add_gradient(len(pairs.same), micro_batch, share)
 
 
 def train_rrt(
@@ -212,8 +212,8 @@ def train_rrt(
         LambdaLR(optimizer, partial(rise_and_fall, rising=rising, steps=parameters.steps)),
         steps=parameters.steps,
         batches=batches,
-        gradient=lambda pairs, together: (mean_loss_gradient(model, pairs, together), {}),
-        together=parameters.pairs,
+        gradient=lambda pairs, micro_batch: (mean_loss_gradient(model, pairs, micro_batch), {}),
+        micro_batch=parameters.pairs,
         unit="pairs",
         max_gradient_norm=None,
         work=checkpoints,

@@ -147,9 +147,9 @@ def train_dual_encoder(
     optimizer = torch.optim.AdamW(model.parameters(), lr=parameters.learning_rate, weight_decay=0, fused=True)
     scheduler = LambdaLR(optimizer, partial(rise_and_fall, rising=parameters.warmup_steps, steps=steps))
 
-    def gradient(batch: list[Triple], together: int) -> tuple[float, dict[str, float]]:
+    def gradient(batch: list[Triple], micro_batch: int) -> tuple[float, dict[str, float]]:
         features = batch_features(batch, tokens, tokenizer.pad_token_id, model)
-        loss = in_batch_loss(model, together, len(batch))(features, None)
+        loss = in_batch_loss(model, micro_batch, len(batch))(features, None)
         loss.backward()
         return float(loss.item()), {"questions": len(batch)}
 
@@ -169,7 +169,7 @@ def train_dual_encoder(
         steps=steps,
         batches=lambda first: islice(draw_batches(pairs, parameters.batch_size, parameters.seed), first, steps),
         gradient=gradient,
-        together=min(parameters.mini_batch_size, parameters.batch_size),
+        micro_batch=min(parameters.mini_batch_size, parameters.batch_size),
         unit="texts",
         max_gradient_norm=parameters.max_gradient_norm,
         work=checkpoints,

@@ -18,7 +18,7 @@ from transformers import AutoModel, PreTrainedModel, PreTrainedTokenizerBase
 from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.nets.bert import cls_vectors
 from trivium.nets.device import pick_device
-from trivium.nets.feeding import Leaving, Pipeline
+from trivium.nets.feeding import Pipeline, Transfer
 from trivium.nets.pretrained import load_pretrained, load_sentence_folder
 from trivium.nets.tokens import Ids, Ragged, padded, ragged
 
@@ -74,11 +74,11 @@ def encode(
     def make(rows: Sequence[int]) -> tuple[Sequence[int], Ragged]:
         return rows, ragged([ids[row] for row in rows])
 
-    def launch(made: tuple[Sequence[int], Ragged]) -> Leaving:
-        return Leaving(pooled(encoder, *padded(made[1], tokenizer.pad_token_id, device)))
+    def launch(made: tuple[Sequence[int], Ragged]) -> Transfer:
+        return Transfer(pooled(encoder, *padded(made[1], tokenizer.pad_token_id, device)))
 
-    def collect(made: tuple[Sequence[int], Ragged], leaving: Leaving) -> None:
-        (batch,) = leaving.arrived()
+    def collect(made: tuple[Sequence[int], Ragged], transfer: Transfer) -> None:
+        (batch,) = transfer.wait()
         vectors[list(made[0])] = batch.numpy()
 
     for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect):

@@ -1,6 +1,6 @@
-"""Noun phrases by rule, patterns over parts of speech for sentences as short as captions; or by spaCy's `noun_chunks`.
+"""Find noun phrases by rules over parts of speech, made for sentences as short as captions, or by spaCy.
 
-Both are chunkers of decorrelation.md §2. spaCy's needs one of its English pipelines.
+Both are chunkers of decorrelation.md §2. spaCy's `noun_chunks` need one of its English pipelines.
 """
 
 import re
@@ -19,21 +19,21 @@ ChunkerName = Literal["rules", "spacy"]
 
 _ADJECTIVES = r"R*J(?:(?:,C|,|C)R*J)*"
 _CORE = rf"(?:{_ADJECTIVES}|N|U)*N"
-_PHRASE = re.compile(rf"(?:[DQU]+R*)?{_CORE}|[DU]*U(?=[FXGE.,]|$)")  # the owner before 's is a phrase of its own
+_PHRASE = re.compile(rf"(?:[DQU]+R*)?{_CORE}|[DU]*U(?=[FXGE.,]|$)")  # the possessor before 's is a phrase of its own
 
 
 class Chunker(Protocol):
     """Finds the noun phrases of captions."""
 
     def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
-        """The phrases of each sentence, in order, without overlap; pronouns are none."""
+        """Find the phrases of each sentence, in order, without overlap; pronouns are left out."""
         ...
 
 
 def choose_chunker(setting: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
-    """The chunker itself, where `auto` leaves the choice: spacy where its pipeline is installed, else rules.
+    """Return the chunker to use; `auto` means spacy if its pipeline is installed, else rules.
 
-    A pipeline is a package, or a folder that there is; whether it can chunk is seen when it is loaded.
+    A pipeline is an installed package or an existing folder; whether it can chunk is checked when it is loaded.
     """
     if setting != "auto":
         return setting
@@ -42,7 +42,7 @@ def choose_chunker(setting: Literal["rules", "spacy", "auto"], spacy_model: str)
 
 
 class RuleChunker:
-    """The chunker that needs no model: tags by rule, then the longest runs that make a noun phrase."""
+    """Chunker without a model: tags by rule, then the longest runs of tags that form a noun phrase."""
 
     def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
         """See `Chunker`."""
@@ -50,12 +50,12 @@ class RuleChunker:
 
 
 def phrases_of_tags(tags: str) -> list[Range]:
-    """The noun phrases in a string of tags."""
+    """Find the noun phrases in a string of tags."""
     return [match.span() for match in _PHRASE.finditer(tags)]
 
 
 def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]:
-    """Make one phrase of a quantity and what it counts: "a group" + of + "people"."""
+    """Join a quantity and what it counts into one phrase: "a group" + of + "people"."""
     joined: list[Range] = []
     for first, end in phrases:
         if joined:
@@ -68,7 +68,7 @@ def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]
 
 
 class SpacyChunker:
-    """spaCy's noun chunks without pronouns, in our words; `BadInput` for no such pipeline, or one without a parser."""
+    """Chunker by spaCy's noun chunks, without pronouns; `BadInput` for no such pipeline, or one without a parser."""
 
     def __init__(self, model: str, batch: int) -> None:
         expected = f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules"

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from trivium.core.folding import NO_WIDTH, fold
 from trivium.language.english.word_lists import LINKS, LISTS, Mode, WordLists, word_lists
 
-LEAST_PLAIN = 0.8  # share of the letters
-LONG = 6  # words
+LEAST_PLAIN = 0.8  # share of letters that are a-z
+LONG = 6  # words from which a caption must have one of English grammar
 WORD = re.compile(r"[^\W\d_]+")
 ENGLISH, OTHER = LISTS["english_grammar"], LISTS["foreign_grammar"]
 
@@ -37,66 +37,66 @@ _WORD = re.compile(rf"['’]s\b|(?:{_LETTER})+(?:n['’]t\b)?|[^\w\s{NO_WIDTH}]|
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One caption, cut into words and marks.
+    """One caption, split into words and punctuation marks.
 
     Attributes:
-        text: as it was written.
-        words: lower case; `'s` is a word of its own, a hyphen inside a compound is none.
+        text: the caption as written.
+        words: in lower case; `'s` is a word of its own, a hyphen inside a compound is none.
         spans: (start, end) of each word in the text, characters.
-        hyphened: places of words that a hyphen ties to the one before.
+        hyphenated: places of words that a hyphen joins to the one before.
     """
 
     text: str
     words: tuple[str, ...]
     spans: tuple[tuple[int, int], ...]
-    hyphened: frozenset[int] = frozenset()
+    hyphenated: frozenset[int] = frozenset()
 
     def word(self, place: int) -> str:
-        """The word at a place; "." behind the last one."""
+        """Return the word at a place; "." after the last one."""
         return self.words[place] if place < len(self.words) else "."
 
-    def joined(self, place: int) -> bool:
-        """Whether a hyphen ties this word to the one before it."""
-        return place in self.hyphened
+    def is_hyphenated(self, place: int) -> bool:
+        """Whether a hyphen joins this word to the one before it."""
+        return place in self.hyphenated
 
     def characters(self, first: int, end: int) -> tuple[int, int]:
-        """The characters of words `first` to `end` (exclusive)."""
+        """Return the character span of words `first` to `end` (exclusive)."""
         return self.spans[first][0], self.spans[end - 1][1]
 
     def words_in(self, start: int, end: int) -> tuple[int, int]:
-        """The words that overlap characters `start` to `end`, as (first, end); equal when there is none."""
+        """Return the words that overlap characters `start` to `end` as (first, end); equal when there is none."""
         inside = [place for place, span in enumerate(self.spans) if span[0] < end and span[1] > start]
         return (inside[0], inside[-1] + 1) if inside else (0, 0)
 
 
 def read_sentence(text: str) -> Sentence:
-    """Cut a caption; white space of any length parts words."""
+    """Split a caption into words and marks, at white space of any length."""
     words: list[str] = []
     spans: list[tuple[int, int]] = []
-    hyphened: list[int] = []
+    hyphenated: list[int] = []
     for match in _WORD.finditer(text):
         start, end = match.span()
         if match[0] in _HYPHENS and start and text[start - 1].isalnum() and text[end : end + 1].isalnum():
-            hyphened.append(len(words))
+            hyphenated.append(len(words))
             continue
         words.append(fold(match[0]).lower())
         spans.append((start, end))
-    return Sentence(text, tuple(words), tuple(spans), frozenset(hyphened))
+    return Sentence(text, tuple(words), tuple(spans), frozenset(hyphenated))
 
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
-_HERE = ""  # key of the expression that ends at a node of the tree; no word is empty
+_END = ""  # key of the expression that ends at a node of the tree; no word is empty
 
 
-class _Listed(NamedTuple):
+class _Entry(NamedTuple):
     """An expression of the word lists.
 
     Attributes:
-        length: words.
-        classes: that it names and that are reported.
+        length: number of words.
+        classes: reported classes that it names.
         last_only: whether it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart".
-        undoable: whether a following word can undo it.
-        leads_out: whether it may end behind its phrase: "glass of wine".
+        undoable: whether the following word can cancel it.
+        leads_out: whether it may end after its phrase: "glass of wine".
     """
 
     length: int
@@ -107,11 +107,12 @@ class _Listed(NamedTuple):
 
 
 class Matcher:
-    """Word lists compiled once, to a tree of words.
+    """Find the classes that noun phrases name; word lists are compiled once to a tree of words.
 
-    Mode `strict`: within a phrase the longest expressions are taken first, and no word is read twice. An expression of
-    no class, a word that undoes it ("dog food", "a toy car") or a place that it may not have ("an orange cat") leaves
-    the phrase without that class. Mode `paper`: a phrase names every class of which it contains a word of Table 4.
+    Mode `strict`: within a phrase the longest expressions are taken first, and no word is read twice. An expression
+    without class, a word that cancels it ("dog food", "a toy car") or a place where it does not count ("an orange cat")
+    leaves the phrase without that class. Mode `paper`: a phrase names every class of which it contains a word of
+    Table 4.
 
     Raises:
         BadInput: a class has no words.
@@ -126,7 +127,7 @@ class Matcher:
             node = self._tree
             for word in words:
                 node = node.setdefault(word, {})
-            node[_HERE] = _Listed(
+            node[_END] = _Entry(
                 len(words),
                 tuple(name for name in names if name in classes),
                 last_only=words in lists.last_only,
@@ -135,34 +136,39 @@ class Matcher:
             )
 
     def match(self, sentence: Sentence, phrases: Sequence[Range]) -> list[tuple[str, ...]]:
-        """The classes of each phrase, sorted; phrases are in order, without overlap."""
+        """Return the sorted classes of each phrase; phrases are in order, without overlap."""
         read: set[int] = set()  # words already taken by an expression that leads out of its phrase
         words, named = sentence.words, []
         for first, end in phrases:
             expressions = self._expressions_in(words, first, end)
             if expressions and self._strict:
-                expressions = self._counted(words, first, end, expressions, read)
+                expressions = self._select(words, first, end, expressions, read)
             named.append(
                 tuple(sorted({name for _, listed in expressions for name in listed.classes})) if expressions else ()
             )
         return named
 
-    def _expressions_in(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Listed]]:
-        """Every expression that begins in a phrase, by its first word, shorter ones first."""
+    def _expressions_in(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Entry]]:
+        """Find all expressions that begin in a phrase as (place of the first word, expression), shorter ones first."""
         expressions, tree = [], self._tree
         for place in range(first, end):
             node, last = tree.get(words[place]), place + 1
             while node is not None:
-                listed = node.get(_HERE)
+                listed = node.get(_END)
                 if listed and (last <= end or listed.leads_out):
                     expressions.append((place, listed))
                 node, last = node.get(words[last]) if last < len(words) else None, last + 1
         return expressions
 
-    def _counted(
-        self, words: tuple[str, ...], first: int, end: int, expressions: list[tuple[int, _Listed]], read: set[int]
-    ) -> list[tuple[int, _Listed]]:
-        """The expressions that count in mode `strict`; the places of their words are added to `read`."""
+    def _select(
+        self,
+        words: tuple[str, ...],
+        first: int,
+        end: int,
+        expressions: list[tuple[int, _Entry]],
+        read: set[int],
+    ) -> list[tuple[int, _Entry]]:
+        """Select the expressions that count in mode `strict`; the places of their words are added to `read`."""
         if len(expressions) > 1:
             longest = dict(expressions)  # shorter ones at a place are part of it
             expressions = sorted(

@@ -21,7 +21,7 @@ _TREE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("lexicon.yaml").
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """Split a list of words at white space."""
     return frozenset(text.split())
 
 
@@ -60,7 +60,7 @@ def is_plural(noun: str) -> bool:
 
 @cache
 def form_of(word: str) -> str:
-    """The most likely tag of a word that is in no closed class, whatever stands around it."""
+    """Return the most likely tag of a word of no closed class, by its form alone."""
     if word[0].isdigit():
         return "U"
     if word.endswith("ing") and len(word) > 4:
@@ -86,11 +86,11 @@ class WordLists:
     """What a matcher needs, plurals included.
 
     Attributes:
-        strict: each expression with its classes, none where it names no class; several where it means several things,
-            as "equestrian" a rider and a horse.
+        strict: each expression with its classes: none where it names no class, several where it means several things,
+            as "equestrian" means a rider and a horse.
         paper: each expression of mode `paper` with its classes: their names and the words of the paper's Table 4.
-        singular: expressions that a following word can undo ("dog" in "dog food").
-        undone_before, undone_after: the words that undo.
+        singular: expressions that a following word can cancel ("dog" in "dog food").
+        undone_before, undone_after: words that cancel an expression before, or after, them.
         last_only: expressions that count only at the end of their phrase.
     """
 
@@ -103,7 +103,7 @@ class WordLists:
 
 
 def plural(word: str, irregular: Mapping[str, str]) -> str:
-    """The plural of one word: from the table, else by rule (`-man` to `-men`, `-y` to `-ies`, `-es` after a hiss)."""
+    """Return the plural of a word: from the table, else by rule (`-man`: `-men`, `-y`: `-ies`, sibilants: `-es`)."""
     if word in irregular:
         return irregular[word]
     if word.endswith("man") and word not in ("human", "german", "caiman"):
@@ -116,7 +116,7 @@ def plural(word: str, irregular: Mapping[str, str]) -> str:
 
 
 def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
-    """An expression and its plural: of its last word, and of the word before "of" or "in" where it has one."""
+    """Return an expression and its plural, of its last word or, if it has one, of the word before "of" or "in"."""
     words = tuple(expression.split())
     head = next((place for place, word in enumerate(words) if word in LINKS), len(words)) - 1
     many = (*words[:head], plural(words[head], irregular), *words[head + 1 :])
@@ -133,9 +133,9 @@ def _read_words() -> dict[str, Any]:
 
 
 def word_lists(classes: Sequence[str]) -> WordLists:
-    """The lists for these classes: COCO's classes, or Flickr30k Entities' types.
+    """Make the lists for these classes: COCO's classes, or Flickr30k Entities' types.
 
-    The words of classes that are not asked for stay in the lists: where no hot dog is annotated, one is still no dog.
+    Words of other classes stay in the lists: even where hot dogs are not annotated, a hot dog is not a dog.
 
     Raises:
         BadInput: a class has no words.

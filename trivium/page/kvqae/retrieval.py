@@ -9,7 +9,7 @@ import pyarrow as pa
 import yaml
 from markupsafe import Markup
 
-from trivium.kvqae.rerankers.reranker import RERANKERS, that_see
+from trivium.kvqae.rerankers.reranker import RERANKERS, select_by_input
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.fusion import tuned_rows
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
@@ -57,7 +57,8 @@ def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str],
     names = tuple(rerankers)
     fused = [name for name in names if RERANKERS[name].fused]
     texts, images = (
-        " + ".join(RERANKERS[name].symbol for name in that_see(fused, *what)) for what in (("text",), ("face", "whole"))
+        " + ".join(RERANKERS[name].symbol for name in select_by_input(fused, *what))
+        for what in (("text",), ("face", "whole"))
     )
     return {
         "initial": f"Initial: {label_of(initial, first_stage)}",

@@ -1,17 +1,16 @@
-"""Features that DELG's own tool has extracted: two files an image, in its protocol buffers (kvqae.md §4).
+"""Read features that DELG's own tool has extracted: two files of protocol buffers an image (kvqae.md §4).
 
-`NAME.delg_global` is a DatumProto, `NAME.delg_local` a DelfFeatures; NAME is the image's, with or without its ending
-(the tool leaves it out). Both messages are small and fixed, so their wire
-format is read here instead of generating code: a key is `field · 8 + type`; type 2 is a length and so many bytes, type
-5 is four bytes, type 0 a variable-length integer.
+`NAME.delg_global` is a DatumProto, `NAME.delg_local` a DelfFeatures; NAME is the image's, with or without its suffix
+(the tool leaves it out). Both messages are small and fixed, so their wire format is parsed here: a key is
+`field · 8 + type`; type 2 is a length and so many bytes, type 5 is four bytes, type 0 a variable-length integer.
 
     DatumProto   = { 1: shape { 1: packed int64 }, 2: list { 1: packed float32 } }
     DelfFeatures = { 1: feature { 1: DatumProto, 2: x, 3: y, 4: scale, 5: orientation, 6: strength (float32) } … }
 
 The tool itself reads a list of images in the format of Revisited Oxford, and a folder of .jpg files. Its
 `extract_features.py` looks for `NAME.jpg` in `images_dir` and writes `NAME.delg_global` and `NAME.delg_local`. NAME is
-here an image's whole name (`Foo.png`), so that no two images share files. Any format may stand behind `.jpg`: the
-tool's reader goes by the content.
+here an image's whole name (`Foo.png`), so that no two images share files. A `.jpg` file may have any format: the tool
+goes by the content.
 """
 
 from collections import Counter
@@ -31,7 +30,7 @@ SMALLEST = 0.5  # the scale that is 0 here: of features from an image enlarged t
 
 
 def shared_names(images: Iterable[str]) -> frozenset[str]:
-    """Names of files that could be of two of these images: `Foo` of Foo.jpg and Foo.png, `a.jpg` of it and a.jpg.png.
+    """Find names of files that could be of two images: `Foo` of Foo.jpg and Foo.png, `a.jpg` of it and a.jpg.png.
 
     Args:
         images: names of all images of a collection.
@@ -41,7 +40,7 @@ def shared_names(images: Iterable[str]) -> frozenset[str]:
 
 
 def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]) -> list[str]:
-    """Those of the images that have no two files of their own in a folder, which need not be there.
+    """List the images without two files of their own in a folder, which need not exist.
 
     Args:
         images: names.
@@ -59,26 +58,26 @@ def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]
 
 
 class DelgFiles:
-    """Reads the features of images by name.
+    """Read the features of images by name.
 
     Args:
         folder: holds both files of every image.
         most: local descriptors kept an image.
         global_dimension: g (2 048).
-        shared: names of files that could be of two images, from `shared_names`: they are taken for neither.
+        shared: names of files that could be of two images, from `shared_names`: they are used for neither.
     """
 
     def __init__(self, folder: Path, most: int, global_dimension: int, shared: frozenset[str] = frozenset()) -> None:
         self.folder, self.most, self.global_dimension, self.shared = folder, most, global_dimension, shared
 
     def __call__(self, image: str) -> Description | str:
-        """Features of one image: from the files with its whole name, else from those without its ending.
+        """Read the features of an image from the files with its whole name, else from those without its suffix.
 
         Returns:
             The features; `SHARED` when the only files are of a shared name, `NO_FILES` when there are none.
 
         Raises:
-            BadInput: only one of the two files is there, or one is broken or of another size.
+            BadInput: one of the two files is missing, broken, or of another size.
         """
         reason = NO_FILES
         for name in dict.fromkeys((image, _stem(image))):
@@ -136,7 +135,7 @@ def _unit(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _fields(data: bytes, file: Path) -> Iterator[tuple[int, bytes]]:
-    """(field number, bytes) of a message, in order; integers are passed over."""
+    """Yield (field number, bytes) of a message, in order; integers are skipped."""
     place = 0
     while place < len(data):
         key, place = _integer(data, place, file)
@@ -157,7 +156,7 @@ def _fields(data: bytes, file: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _integer(data: bytes, place: int, file: Path) -> tuple[int, int]:
-    """(value, place after) of a variable-length integer."""
+    """Parse a variable-length integer at a place; returns its value and the place after it."""
     value = 0
     for shift in range(0, 70, 7):
         if place >= len(data):
@@ -176,19 +175,19 @@ _TRUTH = ("easy", "hard", "junk", "bbx")  # of a query: which images show the sa
 
 
 def can_be_listed(image: str) -> bool:
-    """Whether the names of an image's files are names of files."""
+    """Whether the names of an image's files are valid file names."""
     return "/" not in image and "\0" not in image and len((image + GLOBAL_FILE).encode()) <= LONGEST
 
 
 def write_dataset(path: Path, images: Sequence[str]) -> None:
     """Write the tool's `dataset_file_path` for `image_set=index`: MATLAB's format, names in the cells of `imlist`.
 
-    It also wants queries with their truth, and two of everything at least: the first two images stand for the queries,
-    of which nothing is known, and a single image is listed twice, which the tool passes over.
+    The tool also requires queries with ground truth, and at least two of everything: the first two images serve as
+    queries without ground truth, and a single image is listed twice, which the tool ignores.
 
     Args:
         path: a new `.mat` file.
-        images: whole names; one at least.
+        images: whole names, at least one.
     """
     from scipy.io import savemat
 

@@ -19,13 +19,13 @@ from trivium.vision.decoding import REASONS, Unreadable, decode_picture
 from trivium.vision.local_descriptors.delg_files import NO_FILES, SHARED, DelgFiles
 from trivium.vision.local_descriptors.folder import LOCAL_DIMENSION, SCALES, Description
 
-CELLS = 4  # a side
+CELLS = 4  # on a side, around a keypoint
 DIRECTIONS = 8  # of OpenCV's SIFT
 CELL_SIDE = 1.5  # in keypoint sizes (diameters): SIFT's own
 CONTRAST = 0.01  # SIFT's threshold; lower than usual, as drawings are smooth
 SMALLEST = 2.0  # diameter, in pixels, of keypoints of scale 0
 COLOUR = 0.15  # weight of colours against edges
-LAYOUT = 6  # cells a side of the global descriptor's layout
+LAYOUT = 6  # cells on a side of the global descriptor's layout
 
 
 class SiftExtractor:
@@ -69,7 +69,7 @@ class SiftExtractor:
         )
 
     def _keypoints(self, lightness: NDArray[np.uint8]) -> list[cv2.KeyPoint]:
-        """The strongest keypoints, upright; one that SIFT gives several directions counts once."""
+        """Detect the strongest keypoints, upright; one with several directions counts once."""
         by_place = {(keypoint.pt, keypoint.size): keypoint for keypoint in self._sift.detect(lightness, None)}
         strongest = sorted(by_place.values(), key=lambda keypoint: (-keypoint.response, keypoint.pt, keypoint.size))
         for keypoint in strongest[: self.most]:
@@ -78,14 +78,14 @@ class SiftExtractor:
 
 
 def _root(edges: NDArray[np.float32]) -> NDArray[np.float32]:
-    """SIFT's (n, 128) → (n, 64): opposite directions added, shares of the patch, square root, less the mean."""
+    """Convert SIFT's (n, 128) to (n, 64): add opposite directions, normalise, take roots, subtract the mean."""
     halves = edges.reshape(len(edges), CELLS * CELLS, 2, DIRECTIONS // 2).sum(axis=2).reshape(len(edges), -1)
     shares = np.sqrt(halves / np.maximum(halves.sum(axis=1, keepdims=True), 1e-6))
     return shares - shares.mean(axis=1, keepdims=True)
 
 
 def _colours(colours: NDArray[np.float32], keypoints: Sequence[cv2.KeyPoint]) -> NDArray[np.float32]:
-    """(n, 64): lightness, both colour axes and saturation at the centres of each keypoint's cells."""
+    """Sample lightness, both colour axes and saturation at the centres of each keypoint's cells, (n, 64)."""
     steps = (np.arange(CELLS, dtype=np.float32) - (CELLS - 1) / 2) * CELL_SIDE
     centres = np.array([keypoint.pt for keypoint in keypoints], np.float32)
     reach = steps * np.array([[keypoint.size] for keypoint in keypoints], np.float32)
@@ -109,11 +109,11 @@ WHY_NOT = (*REASONS, NO_FILES, SHARED)
 
 @dataclass(frozen=True)
 class Extractor:
-    """Describes images given by name and encoded bytes.
+    """Extractor of an image's descriptors.
 
     Attributes:
-        global_dimension: g.
-        describe: descriptors of one image, or one of `WHY_NOT`.
+        global_dimension: size g of global descriptors.
+        describe: gives an image's descriptors by its name and bytes, or one of `WHY_NOT`.
     """
 
     global_dimension: int

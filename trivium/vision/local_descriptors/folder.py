@@ -1,4 +1,4 @@
-"""Global and local features of images on disk, in DELG's manner: one global descriptor and up to m local ones an image.
+"""Features of images on disk, as DELG's: one global descriptor and up to m local ones for each image.
 
 Stage `kvqae-local_features` writes such folders and Re-Ranking Transformers read them (kvqae.md §4); the format is in
 docs/kvqae-formats.md, "Local features".
@@ -50,14 +50,14 @@ class Description:
 
 @dataclass(frozen=True)
 class FeatureFolder:
-    """Features of a set of images, memory-mapped; arrays have one row an image, zero where there is nothing.
+    """Memory-mapped features of images; arrays have one row for each image, zero where there is nothing.
 
     Attributes:
-        names: of the images.
-        counts: (n,) local descriptors of each image, -1 where it was unreadable.
+        names: names of the images.
+        counts: (n,) number of local descriptors of each image, -1 where it was unreadable.
         overall: (n, g) float16 global descriptors.
         local: (n, m, 128) float16 local descriptors.
-        scales: (n, m) int8.
+        scales: (n, m) int8 scales, in half octaves.
     """
 
     names: pa.ChunkedArray
@@ -95,20 +95,20 @@ class FeatureFolder:
 
     @classmethod
     def read(cls, folder: Path) -> Self:
-        """Open a folder."""
+        """Open a folder of features."""
         table = read_table(folder / "names.parquet", SCHEMA.names)
         counts = pc.fill_null(table["locals"], -1).to_numpy().astype(np.int32)
         overall, local, scales = (read_matrix(folder / f"{name}.npy") for name in MATRICES)
         return cls(table["name"], counts, overall, local, scales)
 
     def rows(self, names: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-        """The row of each image; -1 where there is no such image, or it was unreadable."""
+        """Return the row of each image, -1 where there is no such image or it was unreadable."""
         rows = pc.fill_null(pc.index_in(names, value_set=self.names, skip_nulls=True), -1).to_numpy().astype(np.int64)
         return np.where(self.counts[rows] >= 0, rows, -1) if len(self.counts) else np.full_like(rows, -1)
 
 
 def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[str | None]) -> None:
-    """Write features and, for each image without, the reason; complete or absent."""
+    """Write features, and the reason for each unreadable image; the folder is complete or absent."""
     rows = [
         {"name": name, "locals": count if count >= 0 else None, "unreadable": reason}
         for name, count, reason in zip(features.names.to_pylist(), features.counts.tolist(), unreadable, strict=True)
@@ -122,10 +122,10 @@ def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[s
 
 
 def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
-    """Join folders in order, streaming; returns the table of all images.
+    """Join folders of features in order, by streaming; returns the table of all images.
 
     Raises:
-        BadInput: an image stands in two folders.
+        BadInput: an image is in two folders.
     """
     table = pa.concat_tables(read_table(folder / "names.parquet") for folder in folders)
     twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
@@ -136,7 +136,7 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
         write_table(target / "names.parquet", table)
         for name in MATRICES:
             parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
-            with (target / f"{name}.npy").open("wb") as file:  # no memory map: a full disk is an error, not a signal
+            with (target / f"{name}.npy").open("wb") as file:  # a memory map on a full disk ends in a signal
                 header = np.lib.format.header_data_from_array_1_0(parts[0])
                 np.lib.format.write_array_header_1_0(file, header | {"shape": (table.num_rows, *parts[0].shape[1:])})
                 for part in parts:
@@ -145,7 +145,7 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
 
 
 def count_images(table: pa.Table, reasons: Iterable[str]) -> dict[str, float]:
-    """How many images there are, how many were unreadable for which reason, how many have no local descriptor."""
+    """Count images, unreadable ones by reason, and those without local descriptors; average local descriptors."""
 
     def count(condition: pa.ChunkedArray) -> int:
         return pc.sum(condition.cast(pa.int64()), min_count=0).as_py()
