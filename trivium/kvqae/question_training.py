@@ -1,4 +1,4 @@
-"""The training that reader and cross-encoder share: on questions, each with passages of its list (kvqae.md §4–5)."""
+"""Training of reader and cross-encoder: on questions, each with passages of its list (kvqae.md §4–5)."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,7 @@ from trivium.kvqae.reader.pairs import Pairs, Sampled, tokenize_sampled
 from trivium.nets import training
 from trivium.nets.feeding import Feed, feeders
 
-# linear: rises, then falls to 0, and the last weights are kept; constant, as published: the best on validation are.
+# linear: warm-up, then decay to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]
 Model = BertForQuestionAnswering | BertForSequenceClassification
 LossOf = Callable[[Pairs, Sampled], tuple[torch.Tensor, Mapping[str, int]]]
@@ -64,7 +64,7 @@ class QuestionTrainingParameters(Parameters):
 
 
 def set_dropout(model: torch.nn.Module, share: float) -> None:
-    """Set the share of activations that training leaves out, whatever the base was trained with."""
+    """Set the dropout of all layers, whatever the base was trained with."""
     for layer in model.modules():
         if isinstance(layer, torch.nn.Dropout):
             layer.p = share
@@ -79,7 +79,7 @@ def freeze(model: Model, *, word_embeddings: bool, layers: int) -> None:
     model.bert.embeddings.word_embeddings.requires_grad_(not word_embeddings)
     if layers:
         own[:layers].requires_grad_(False)
-        model.bert.embeddings.requires_grad_(False)  # their gradient would pass through the frozen layers
+        model.bert.embeddings.requires_grad_(False)  # their gradients would pass through the frozen layers
 
 
 def train(
@@ -100,22 +100,21 @@ def train(
     work: Path,
     log: Callable[..., None],
 ) -> dict[str, float]:
-    """Train in place; goes on from the checkpoint in `work` if there is one.
+    """Train in place; resumes from the checkpoint in `work` if there is one.
 
     Passages are sampled anew at each step, from a generator of that step alone. With a linear schedule the weights
-    after the last step are kept, when the learning rate has fallen to 0. With a constant one the best on validation
-    are, as published, and the training also ends after `patience` validations without a better one. Where a GPU trains,
-    processes tokenise the next passages meanwhile.
+    after the last step are kept. With a constant one the best weights on validation are kept, as published, and the
+    training also ends after `patience` validations without a better one. While a GPU trains, processes tokenise the
+    next passages.
 
     Args:
-        texts: of all the examples' passages.
+        texts: texts of all the examples' passages.
         relevant, irrelevant: passages of a question in a step, see `sample_passages`.
-        loss_of: gives, of some questions' pairs, the sum of their losses, and by name what else is to be counted over
-            all steps.
-        score: name of what `validate` gives, in metrics and curves.
+        loss_of: returns the sum of some questions' losses, and by name other values, which are summed over all steps.
+        score: name, in metrics and curves, of the score that `validate` returns.
 
     Returns:
-        `loss` of the last step, `score` of the weights kept, and the sums of what `loss_of` counts.
+        `loss` of the last step, `score` of the weights kept, and the sums of the other values of `loss_of`.
     """
     constant = parameters.schedule == "constant"
     # This leaves the tokenizer, which is saved beside the model, set to cut and pad pairs.

@@ -1,4 +1,4 @@
-"""The TriviaQA questions that ViQuAE's were made from: nobody may train on them (kvqae.md §2)."""
+"""Find the TriviaQA questions that ViQuAE's were made from, which no training may use (kvqae.md §2)."""
 
 from pathlib import Path
 
@@ -9,14 +9,14 @@ from trivium.measures.answers import normalize_answer
 
 
 def normalize_question(text: str) -> str:
-    """Normalise a question as questions are compared: TriviaQA asks some twice, under two ids."""
+    """Normalise a question for comparison, since some are in TriviaQA twice, under two ids."""
     return normalize_answer(fold(text))
 
 
 def source_questions(viquae: Path) -> tuple[set[str], int]:
-    """List the normalised questions that those of a folder, of all splits, were made from.
+    """List the normalised questions that a folder's questions, of all splits, were made from.
 
-    Returns also how many of the folder's questions do not say what they were made from.
+    Returns also how many of the folder's questions do not state their original.
     """
     originals = [
         question.original_question for split in SPLITS for question in read_questions(viquae / f"{split}.jsonl")
@@ -27,7 +27,7 @@ def source_questions(viquae: Path) -> tuple[set[str], int]:
 def check_no_leak(viquae: Path, triviaqa: Path) -> int:
     """Refuse a TriviaQA training question that some ViQuAE question, of any split, was made from.
 
-    Returns how many ViQuAE questions do not say what they were made from, and could not be checked.
+    Returns how many ViQuAE questions do not state their original, and could not be checked.
     """
     sources, unknown = source_questions(viquae)
     for row, question in enumerate(read_questions(triviaqa / "train.jsonl"), 1):

@@ -128,7 +128,7 @@ def pad_inputs(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:
-    """Apply a head's layer in float32; in float64 on a CPU under `run.portable`, as kernels for few rows round otherwise.
+    """Apply a head's layer in float32; in float64 on a CPU under `run.portable`, since rounding depends on the rows.
 
     Args:
         layer: linear layer of a head.

@@ -85,10 +85,10 @@ class Endpoint:
                 problem = "no answer in time"
             except openai.APIConnectionError as error:
                 self._count("connections_lost")
-                problem = f"no connection: {self._said(error.__cause__ or error)}"
+                problem = f"no connection: {self._describe(error.__cause__ or error)}"
             except ValueError as error:
                 self._count("malformed")
-                problem = f"not a chat completion: {self._said(error)}"
+                problem = f"not a chat completion: {self._describe(error)}"
             if attempt == self._retries:
                 break
             if wait_s is None:

@@ -1,11 +1,11 @@
-"""The Label Studio project: tasks for annotators, their decisions as exported, and their agreement (kvqae.md §2).
+"""Label Studio: tasks for annotators, their exported decisions, and their agreement (kvqae.md §2).
 
-Every text reaches the interface as task data that is shown without interpreting markup. Pictures are markup made here:
-a `span` with the picture behind it. Of an `img`, Label Studio removes an address that holds the picture itself, and its
-`Image` shows no picture of a server that does not allow other sites to read it.
+Texts are task data that the interface shows without interpreting markup. Pictures are markup made here: a `span` with a
+background image. Label Studio removes `data:` addresses from an `img`, and its `Image` shows no picture of a server
+without CORS.
 
-Three decisions: discard the question, change its text, change its image. A discarded question counts as changed in
-both.
+There are three decisions: discard the question, change its text, change its image. A discarded question counts as
+changed in both.
 """
 
 import base64
@@ -31,9 +31,9 @@ from trivium.kvqae.construction.generation import GeneratedQuestion
 from trivium.measures.agreement import fleiss_kappa
 from trivium.vision.decoding import Unreadable, decode_picture
 
-PROJECT = "viquae-annotation-1"  # in every task: an export of another project is told by it
+PROJECT = "viquae-annotation-1"  # in every task, to recognise exports of other projects
 DECISION, QUESTION, IMAGE = "decision", "question", "image"
-CONTROLS = {DECISION: "choices", QUESTION: "text", IMAGE: "choices"}  # and where their results lie
+CONTROLS = {DECISION: "choices", QUESTION: "text", IMAGE: "choices"}  # control → field of its results
 KEEP = "keep"
 EXPORT, EXPECTED = "export.json", "expected.json"  # of the folder that stage `kvqae-annotations` writes
 DISCARD_REASONS = ("overspecified", "without a relevant image", "otherwise unfit")
@@ -47,8 +47,8 @@ def annotation_task(
 ) -> dict[str, Any]:
     """Make a question's task for annotators, by their codes.
 
-    `address` gives a candidate image's address for a browser, `reference` is that of the knowledge base's image; they
-    hold no quotation marks, see `AnnotationTasksParameters`.
+    `address` returns a candidate image's address for a browser, `reference` is that of the knowledge base's image; both
+    have no quotation marks, see `AnnotationTasksParameters`.
     """
     images = [
         {"value": name, "html": _picture(address(name)), "selected": number == 0}
@@ -74,19 +74,19 @@ def _picture(address: str) -> str:
     return f'<span class="trivium-picture" style={quoteattr(style)}></span>'
 
 
-NO_PICTURE = "data:,"  # what stands for an image that is not there or cannot be read: nothing is shown
+NO_PICTURE = "data:,"  # address of an image that is missing or cannot be read: nothing is shown
 _MAX_PIXELS = 200_000_000
 
 
 def address_of(name: str, address: str) -> str:
-    """Put an image's name into `address`, in the place of `{name}`."""
+    """Replace `{name}` in `address` by an image's name."""
     return address.replace("{name}", quote(name, safe=""))
 
 
 def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str], str]:
-    """Make a function of an image's name: an address that holds the picture, its longer side at most `side` pixels.
+    """Make a function from an image's name to a `data:` address, its longer side at most `side` pixels.
 
-    `counts` counts `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
+    `counts` receives `unreadable` pictures, which show nothing, and those with a flaw (`decoding.FLAWS`).
     """
 
     @cache
@@ -109,8 +109,8 @@ def balanced_sample(
 ) -> list[GeneratedQuestion]:
     """Draw the largest random sample, in random order, of which neither persons nor others exceed `largest_share`.
 
-    With m questions of the smaller kind, n ≤ m / (1 - largest_share). Within what the share allows, both kinds keep
-    the proportion that they have among all.
+    With m questions of the smaller kind, n ≤ m / (1 - largest_share). As far as the share allows, both kinds keep their
+    proportion among all questions.
     """
     shuffled = [questions[place] for place in rng.permutation(len(questions))]
     persons = [question for question in shuffled if question.human]
@@ -127,7 +127,7 @@ def balanced_sample(
 
 
 def share_out(tasks: int, overlapping: int, several: int, annotators: int) -> list[list[str]]:
-    """Share tasks out to annotators, who take turns, by their codes: `several` have each of the first `overlapping`."""
+    """Assign tasks to annotators in turn, by code; each of the first `overlapping` tasks has `several` annotators."""
     codes = cycle([f"A{number:02d}" for number in range(1, annotators + 1)])
     return [list(islice(codes, several if task < overlapping else 1)) for task in range(tasks)]
 
@@ -136,8 +136,8 @@ def share_out(tasks: int, overlapping: int, several: int, annotators: int) -> li
 class Annotation:
     """One annotator's decision on one question.
 
-    `number` is Label Studio's, which grows with time; `discarded` the reason, or None when the question is kept; `text`
-    and `image` as edited and chosen, None when it is discarded.
+    `number` is Label Studio's, which grows with time; `discarded` is the reason, None if the question is kept; `text`
+    and `image` are as edited and chosen, None if it is discarded.
     """
 
     number: int
@@ -153,10 +153,10 @@ def read_annotations(
     """Read and check an export, Label Studio's "JSON", of these generated questions by id.
 
     Returns:
-        By question that has any, its annotations in the order of their numbers; and counts.
+        Annotations by question, in the order of their numbers; and counts.
 
     Raises:
-        BadInput: names the task (counted from 1) and the field.
+        BadInput: the message names the task (counted from 1) and the field.
     """
     annotations: dict[str, list[Annotation]] = {}
     rows: dict[str, int] = {}
@@ -192,14 +192,14 @@ def _question(task: ExportedTask, questions: Mapping[str, GeneratedQuestion], pa
         ("images", images, list(question.images)),
     ):
         if got != expected:
-            problem = "not as it is generated now"
+            problem = "differs from the generated question"
             raise BadInput(problem, file=path, row=task.row, field=f"data.{field}", got=got, expected=repr(expected))
     return question
 
 
 def _annotation(exported: ExportedAnnotation, question: GeneratedQuestion, path: Path, row: int) -> Annotation:
     def one(control: str, choices: Sequence[str] | None = None) -> str:
-        """The value of a control that has to be filled in once."""
+        """Return the value of a control, which must have exactly one."""
         field, values = f"{exported.field}.result.{control}", exported.controls.get(control, ())
         if len(values) != 1 or not values[0].strip():
             empty = not "".join(values).strip()
@@ -222,7 +222,7 @@ Questions = Mapping[str, GeneratedQuestion]
 
 
 def decisions(annotation: Annotation, question: GeneratedQuestion) -> tuple[bool, bool, bool]:
-    """Whether the annotator discarded the question, changed its text, changed its image (in order of DECISIONS)."""
+    """Return whether the annotator discarded the question, changed its text, changed its image (as `DECISIONS`)."""
     discarded = annotation.discarded is not None
     return (
         discarded,
@@ -237,12 +237,12 @@ def edited_words(annotation: Annotation, question: GeneratedQuestion) -> int:
 
 
 def is_other_image(annotation: Annotation, question: GeneratedQuestion) -> bool:
-    """Whether the annotator took another image than the one that was selected."""
+    """Whether the annotator chose another image than the preselected one."""
     return annotation.image != question.images[0]
 
 
 def agreement(annotations: Annotations, questions: Questions, least: int) -> dict[str, float]:
-    """Compute Fleiss' κ of each decision over the questions that `least` annotators or more decided on."""
+    """Compute Fleiss' κ of each decision over the questions with at least `least` annotators."""
     several = {identifier: made for identifier, made in annotations.items() if len(made) >= least}
     metrics = {"agreement_questions": float(len(several))}
     votes = [[decisions(annotation, questions[name]) for annotation in made] for name, made in several.items()]
@@ -255,9 +255,9 @@ def agreement(annotations: Annotations, questions: Questions, least: int) -> dic
 
 
 def settle(annotations: Sequence[Annotation]) -> Annotation | None:
-    """Choose the annotation of a question that counts: the earliest that keeps it.
+    """Choose the annotation of a question that counts: the earliest one that keeps it.
 
-    None when more than half of its annotators discard it.
+    None if more than half of its annotators discard it.
     """
     keeping = [annotation for annotation in annotations if annotation.discarded is None]
     if 2 * len(keeping) < len(annotations):

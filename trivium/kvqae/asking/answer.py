@@ -1,4 +1,4 @@
-"""The parts of an answer to one question: what the image systems say of its picture, what the reader says, passages."""
+"""Parts of the answer to one question: results of the image systems, the reader's answer, passages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ from trivium.measures.runs import Run
 from trivium.vision.decoding import Reason
 from trivium.vision.encoder_registry import ENCODERS
 
-QUERY = "question"  # the only query of a run
-IMAGE = "the picture"  # what messages call one without a file
+QUERY = "question"  # id of the only query of a run
+IMAGE = "the picture"  # name in messages of a picture without a file
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": f"this is not an image that can be read ({KINDS})",
     "corrupt": "the image is broken",
@@ -25,7 +25,7 @@ LABELS = {
     "reranked_text": "re-ranked, text",
     "reranked_image": "re-ranked, face and picture",
 }
-NAMED_BY = {system_of(name): name for name in ENCODERS}  # searches by names → who looks at the picture
+NAMED_BY = {system_of(name): name for name in ENCODERS}  # search by names → its encoder of the picture
 INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
 WOULD_READ = (
     "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
@@ -35,21 +35,21 @@ ROUTES = {"face": "face", "whole": "picture"}
 
 
 def label_of(system: str) -> str:
-    """The name of a system or a re-ranker for people."""
+    """Return the displayed name of a system or re-ranker."""
     if system in LABELS:
         return LABELS[system]
     if system in TEXT_ENCODERS:
         return f"text, {TEXT_ENCODERS[system].label}"
     if system in NAMED_BY:
         return f"names, {ENCODERS[NAMED_BY[system]].label}"
-    if system not in ENCODERS:  # a model that a base of one's own names, of pictures or of texts
+    if system not in ENCODERS:  # a model of a user's own base
         return system
     return f"{ROUTES[ENCODERS[system].route]}, {ENCODERS[system].label}"
 
 
 @dataclass(frozen=True)
 class FaceFound:
-    """A face of the picture."""
+    """A detected face of the picture."""
 
     box: tuple[float, float, float, float]  # left, top, right, bottom as shares of the sides; may reach out of [0, 1]
     probability: float  # the detector's
@@ -58,7 +58,7 @@ class FaceFound:
 
 @dataclass(frozen=True)
 class RecognisedEntry:
-    """An entry of a base of one's own that the picture may show."""
+    """An entry of a user's own base that the picture may show."""
 
     title: str
     score: float  # of the picture, in deviations of pictures of other entries
@@ -68,7 +68,7 @@ class RecognisedEntry:
 
 @dataclass(frozen=True)
 class PictureView:
-    """What the image systems say of a picture; empty without one."""
+    """Results of the image systems for a picture; empty without one."""
 
     image: bytes | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)  # passages ranked by the systems that serve the picture
@@ -81,17 +81,17 @@ class PictureView:
 
 @dataclass(frozen=True)
 class ReaderAnswer:
-    """A reader's answer; no text where it has none."""
+    """A reader's answer; its text is empty if there is none."""
 
     text: str = ""
-    score: float | None = None  # P(start)·P(end); None of a reader that has none
-    passage: int = -1  # where it stands; -1 for nowhere
-    span: tuple[int, int] | None = None  # its characters in the passage's text; None where it stands elsewhere
+    score: float | None = None  # P(start)·P(end); None if the reader has no score
+    passage: int = -1  # that contains it; -1 for none
+    span: tuple[int, int] | None = None  # its characters in the passage's text; None if it is not in the text
 
 
 @dataclass(frozen=True)
 class Support:
-    """A passage that the answer was read in."""
+    """A passage that the reader read."""
 
     passage: int
     title: str
@@ -100,21 +100,21 @@ class Support:
     contributions: Mapping[str, float]  # α · z of each first-stage system; 0 for one without a list for this question
     mark: tuple[int, int] | None  # characters of the answer in `text`
     picture: bytes | None  # the article's, encoded
-    reranking: Mapping[str, float] | None = None  # what each re-ranker gave, in sum the score; None without re-ranking
+    reranking: Mapping[str, float] | None = None  # each re-ranker's part of the score; None without re-ranking
 
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a base to a question."""
+    """Answer to a question."""
 
     text: str  # empty where there is no answer
     score: float | None  # see `ReaderAnswer`
     supports: Sequence[Support]  # best first
     face: FaceFound | None
     notes: Sequence[str]  # no picture, a question cut short, several faces …
-    seconds: float  # that it took
-    picture: bytes | None = None  # the asked one as it was looked at, upright and small
+    seconds: float  # time taken
+    picture: bytes | None = None  # as the image systems got it, upright and reduced
     entries: Sequence[RecognisedEntry] = ()
     faces: Sequence[FaceFound] = ()
-    alike: str = ""  # title of the article whose picture the image systems put first; empty where none looked
+    alike: str = ""  # title of the article whose picture the image systems put first; empty if none searched
     invented: bool = False  # see `INVENTED`

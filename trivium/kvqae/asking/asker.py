@@ -1,4 +1,4 @@
-"""One question's way through a knowledge base in memory: search, fusion, re-ranking, reading."""
+"""Answer one question from a knowledge base in memory: search, fusion, re-ranking, reading."""
 
 import io
 import time
@@ -33,61 +33,61 @@ NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 
 
 class Reader(Protocol):
-    """Reads the answer in passages."""
+    """Reader of answers in passages."""
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
-        """Answer from passages (→ score, best first); the picture shows `entry`, where that is sure."""
+        """Answer from passages (→ score, best first); `entry` is what the picture shows, None if not sure."""
         ...
 
 
 class Base(ABC):
-    """A knowledge base in memory; not to be shared by threads."""
+    """A knowledge base in memory; only one thread may use it."""
 
     texts: PassageTexts
     article_of: NDArray[np.int64]  # of each passage
     text_systems: Mapping[str, Bm25 | Dense]  # by name
-    reader: Reader | None  # None: the best passages have to do
-    unread: str = NO_READER  # a note, where nobody reads
-    passages: int  # how many are read
+    reader: Reader | None  # None: only passages are shown
+    unread: str = NO_READER  # a note if there is no reader
+    passages: int  # number of passages that are read
     limits: dict[str, int]  # of pictures, see `decode_picture`
     rerankers: "Rerankers | None" = None
-    why_not_reranked: str = ""  # a note for who wants it all the same
+    why_not_reranked: str = ""  # a note if re-ranking is asked for
     invented: bool = False  # see `INVENTED`
 
     @abstractmethod
     def check(self) -> None:
-        """Raise `BadInput` where what was loaded is no longer what lies there."""
+        """Check that the files are those that were loaded; `BadInput` if they have changed."""
 
     @abstractmethod
     def look(self, image: bytes, face: int | None) -> PictureView:
-        """Search with an upright and small picture.
+        """Search with an upright picture of bounded size.
 
-        `face` is one's number from 1, from the left; 0: the whole picture; None: the most probable one. `BadInput` for
-        no such face.
+        `face` is the number of a face, from 1, from left to right; 0: the whole picture; None: the most probable face.
+        `BadInput`: no such face.
         """
 
     def use_entries(self, scores: Mapping[str, float]) -> PictureView:
-        """Take somebody else's search results, {title of an entry: score}, in place of looking at the picture."""
+        """Use given search results, {title of an entry: score}, instead of searching with the picture."""
         raise BadInput("this base takes no search results", field="--entries")
 
     @abstractmethod
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
-        """The fused list of one question's lists, by system."""
+        """Fuse one question's lists, given by system."""
 
     @abstractmethod
     def picture_of(self, passage: int) -> bytes | None:
-        """The picture of a passage's article."""
+        """Return the picture of a passage's article; None without one."""
 
     def check_question(self, question: str) -> list[str]:
-        """Notes on a question; `BadInput` where no model can read it."""
+        """Return notes on a question; `BadInput` if no model can read it."""
         return []
 
 
 class Asker:
-    """Answers questions of any number of threads in turn, by a base that `open_base` makes.
+    """Answer questions from any number of threads, one at a time, from the base that `open_base` makes.
 
-    Networks and Java live in one thread: they are not safe to share. Pictures are decoded before, by who asks. An
-    `identifier` chooses the entity among the best, so that only its passages are ranked and read.
+    Networks and Java are not thread-safe and run in one thread. Pictures are decoded in the caller's thread. An
+    `identifier` chooses the entity among the best ones, so that only its passages are ranked and read.
     """
 
     def __init__(self, open_base: Callable[[], Base], identifier: EndpointIdentifier | None = None) -> None:
@@ -109,10 +109,10 @@ class Asker:
         entries: Mapping[str, float] | None = None,
         file: Path | None = None,
     ) -> Answer:
-        """Answer a question about a picture, which messages call `file`; see `Base.look` and `Base.use_entries`.
+        """Answer a question about a picture; `file` is its name in messages; see `Base.look` and `Base.use_entries`.
 
         Raises:
-            BadInput: no question, a picture that cannot be read, no such face, or the base was made anew since.
+            BadInput: no question, a picture that cannot be read, no such face, or the base has changed since.
         """
         if not question.strip():
             raise BadInput("the question is empty")
@@ -141,7 +141,7 @@ class Asker:
         if chosen is not None:
             own = np.flatnonzero(base.article_of == base.article_of[chosen])
             fused = base.fuse({name: system.search(question, own) for name, system in base.text_systems.items()})
-            rerank = False  # re-rankers look for the entity, and it is known
+            rerank = False  # re-rankers rank entities, and the entity is chosen
         reranked = None
         if rerank and base.rerankers is not None:
             notes += base.rerankers.notes(view)
@@ -176,7 +176,7 @@ class Asker:
     def _identify(
         self, identifier: EndpointIdentifier, question: str, picture: bytes, run: Run
     ) -> tuple[int | None, str]:
-        """A passage of the chosen entity, None without a choice; and a note that says who chose what."""
+        """Choose the entity; returns a passage of it, None without a choice, and a note about the choice."""
         base, best = self.base, dict[int, int]()  # entity → its first passage
         for passage in scores_of(run):
             best.setdefault(int(base.article_of[passage]), passage)
@@ -201,7 +201,7 @@ class Asker:
 
 
 def _decode(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:
-    """The picture as the image systems get it: its pixels are those that they would decode, without loss."""
+    """Decode a picture and encode it as BMP, without loss: what the image systems would decode."""
     if len(image) > MAX_BYTES:
         expected = f"at most {MAX_BYTES}"
         raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
@@ -216,8 +216,8 @@ def _decode(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes
 
 
 def _cut(question: str) -> tuple[str, list[str]]:
-    """Cut a question to bounded length; returns also a note that says what was cut."""
-    question = question.encode("utf-8", "replace").decode()  # lone halves of surrogate pairs, from a terminal
+    """Cut a question to `MAX_CHARACTERS`; returns also a note if it was cut."""
+    question = question.encode("utf-8", "replace").decode()  # replaces lone surrogates, which a terminal may give
     if len(question) <= MAX_CHARACTERS:
         return question, []
     note = f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."

@@ -1,11 +1,11 @@
-"""Make a base of one's own: passages cut as the graph cuts them (kvqae.md §1), vectors of what is new, indexes.
+"""Make a user's own base: passages cut as in the graph (kvqae.md §1), vectors of new items, indexes.
 
 A base is a folder that is replaced as a whole:
 
-    base.json, problems.csv        settings and counts; what was left out, or is worth knowing
+    base.json, problems.csv        settings and counts; what was left out or is noteworthy
     articles, passages, pictures   tables
     bm25/                          Lucene's index
-    pictures/ENCODER/              vectors.npy, rows.npy (the pictures they are of)
+    pictures/ENCODER/              vectors.npy, rows.npy (picture of each vector)
     texts/ENCODER.npy              a vector a passage
     calibration.json               route → calibration
 """
@@ -43,13 +43,13 @@ FLAWED = {
     "truncated": "its end is missing; what there is was taken",
     "broken_exif": "its EXIF block is broken: perhaps it is not upright",
 }
-VERSION = 2  # of this code and of a base's folder
-VIEWS = 200  # pictures of which another view is drawn
+VERSION = 2  # version of this code and of a base's folder
+VIEWS = 200  # most pictures of which another view is drawn
 ROWS_AT_A_TIME = 20_000  # vectors in memory while they are written
 
 
 def _list_pictures(source: Source) -> Iterator[tuple[int, Shown]]:
-    """(number of the entry, picture); a picture stands once in an entry, by the hash of its bytes."""
+    """Yield (number of the entry, picture); each picture, by the hash of its bytes, once for an entry."""
     owner: dict[str, int] = {}
     for article, entry in enumerate(source.entries):
         own: set[str] = set()
@@ -69,10 +69,10 @@ def _list_pictures(source: Source) -> Iterator[tuple[int, Shown]]:
 
 
 def hash_of(path: Path) -> str:
-    """sha256 of a file.
+    """Compute the SHA-256 of a file.
 
     Raises:
-        BadInput: it cannot be opened, is empty or too large; a pointer of Git LFS or a page of HTML is in its place.
+        BadInput: it cannot be opened, is empty or too large, or is a pointer of Git LFS or an HTML page.
     """
     refuse_other(path)
     if not (data := read_bytes(path, LARGEST_IMAGE)):
@@ -88,12 +88,12 @@ def build(
     pictures: Sequence[Model],
     texts: Sequence[Model],
 ) -> dict[str, Any]:
-    """Make a base of a source, whole or not at all; returns what `base.json` says.
+    """Make a base from a source, complete or not at all; returns the content of `base.json`.
 
-    Only what no store in the folder `stores` holds is encoded. Problems with pictures are added to the source's.
+    Only items without a vector in the folder `stores` are encoded. Problems with pictures are added to the source's.
 
     Raises:
-        BadInput: an encoder cannot be loaded, or gave NaN.
+        BadInput: an encoder cannot be loaded, or an embedding has NaN.
     """
     listed = list(_list_pictures(source))
     shown, owners = [picture for _, picture in listed], np.array([article for article, _ in listed], np.int64)
@@ -161,7 +161,7 @@ def build(
 
 
 def _note_flaws(source: Source, shown: Sequence[Shown], store: VectorStore) -> None:
-    """Note the pictures that gave no vector but for want of a face, then those that have one in spite of a flaw."""
+    """Note pictures without vector, unless they only lack a face; then those with a vector in spite of a flaw."""
     blanks, flaws = (store.remarks(has_vector=has_vector) for has_vector in (False, True))
     for picture in shown:
         if (why := blanks.get(picture.key, NO_FACE)) != NO_FACE:
@@ -178,7 +178,7 @@ def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore) -> None:
 
 
 def read_pictured(base: Path, name: str, weight: float) -> Pictured:
-    """One encoder's part of a base."""
+    """Read one encoder's part of a base."""
     folder = base / "pictures" / name
     pictures, owners = np.asarray(read_matrix(folder / ROWS)), read_table(base / SHOWN)["article"].to_numpy()
     return Pictured(name, weight, read_matrix(folder / VECTORS), pictures, owners[pictures])
@@ -187,8 +187,8 @@ def read_pictured(base: Path, name: str, weight: float) -> Pictured:
 def _draw_views(
     rows: Sequence[int], shown: Sequence[Shown], models: Sequence[Model], store_of: Mapping[str, VectorStore]
 ) -> dict[int, dict[str, Vectors]]:
-    """Picture → encoder → vector of another view of it, of some of these pictures."""
-    # By their hashes, so that new entries bring few new views.
+    """Draw other views of some of these pictures; returns picture → encoder → vector of its view."""
+    # Chosen by hash, so that new entries change few of the chosen.
     chosen = sorted(rows, key=lambda row: shown[row].key)[:VIEWS]
     views = {row: Shown(f"{shown[row].key}:view", shown[row].path) for row in chosen}
     vectors: dict[int, dict[str, Vectors]] = {row: {} for row in chosen}
@@ -203,7 +203,7 @@ def _draw_views(
 
 
 def read_base(folder: Path) -> tuple[dict[str, Any], BaseSettings]:
-    """A base's description, and its settings; `BadInput` where there is none, or one of another version."""
+    """Read a base's description and settings; `BadInput`: no base, or one of another version."""
     path = folder / DESCRIBED
     if not path.is_file():
         raise BadInput("no base", file=folder, expected="what `trivium kb FOLDER --out` writes")

@@ -1,6 +1,6 @@
-"""Vectors kept by the hash of what they describe: what has not changed is never encoded again.
+"""Encode pictures and passages, and store vectors by the hash of the item, so that nothing is encoded twice.
 
-A store is one SQLite file, a batch one transaction. What a base no longer holds, faces too, is overwritten.
+A store is one SQLite file; a batch is one transaction. Deleted vectors, such as those of faces, are overwritten.
 """
 
 import hashlib
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # torch takes seconds to import
 Vectors = NDArray[np.float32]
 T = TypeVar("T")
 FILE = "vectors.sqlite"
-# `blank` says why there is no vector; beside a vector it names the flaws of its picture, parted by spaces.
+# `blank`: why there is no vector; with a vector, the flaws of its picture, separated by spaces.
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
     (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
@@ -41,7 +41,7 @@ NO_FACE = "no face"
 
 
 class VectorStore:
-    """The vectors of one encoder in a folder's store, by the digest of its weights, settings and code."""
+    """Store of one encoder's vectors, named by the digest of its weights, settings and code."""
 
     def __init__(self, folder: Path, digest: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -54,16 +54,16 @@ class VectorStore:
         return self._file.execute(query, [self._digest, *values])
 
     def remarks(self, *, has_vector: bool) -> dict[str, str]:
-        """Key → why there is no vector; or, of pictures with a vector, the flaws, parted by spaces."""
+        """Return key → why there is no vector; or, for pictures with a vector, their flaws, separated by spaces."""
         return dict(self._select("key, blank", "blank IS NOT NULL AND (vector IS NOT NULL) = ?", has_vector))
 
     def missing(self, keys: Iterable[str]) -> list[str]:
-        """Keys of which nothing is kept, each once, in their order."""
+        """Return the keys that are not stored, each once, in their order."""
         stored = {key for (key,) in self._select("key")}
         return [key for key in dict.fromkeys(keys) if key not in stored]
 
     def add(self, vectors: Mapping[str, tuple[Vectors | None, str | None]]) -> None:
-        """Keep the vector of each key, with the flaws of its picture; or None, and why there is no vector."""
+        """Store each key's vector and the flaws of its picture; or None, and why there is no vector."""
         rows = [
             (self._digest, key, None if vector is None else np.asarray(vector, "<f4").tobytes(), blank)
             for key, (vector, blank) in vectors.items()
@@ -72,7 +72,7 @@ class VectorStore:
             self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def take(self, keys: Sequence[str]) -> Vectors:
-        """The vectors of these keys, (keys, width), (0, 0) of none; KeyError where a key has none."""
+        """Read the vectors of these keys, (keys, width), (0, 0) without keys; KeyError if a key has no vector."""
         stored = [self._select("vector", "key = ? AND vector IS NOT NULL", key).fetchone() for key in keys]
         if None in stored:
             raise KeyError(keys[stored.index(None)])
@@ -80,7 +80,7 @@ class VectorStore:
 
 
 def keep_only(folder: Path, kept: Mapping[str, Collection[str]]) -> None:
-    """Remove from a folder's store all but these keys of these encoders, by digest; views stay with their pictures."""
+    """Remove all but these keys from a folder's store; `kept` is by digest; a kept picture keeps its view."""
     if not kept:
         shutil.rmtree(folder, ignore_errors=True)
         return
@@ -95,13 +95,13 @@ def keep_only(folder: Path, kept: Mapping[str, Collection[str]]) -> None:
 class Shown:
     """A picture to encode."""
 
-    key: str  # under which its vector is kept: the hash of its bytes, and `:view` for a view
+    key: str  # key of its vector: the hash of its bytes, with `:view` for a view
     path: Path
 
     def open(self) -> Picture:
-        """An upright RGB picture of bounded size, or a view of it (`draw_view`), and its flaws.
+        """Open the picture, upright, in RGB and of bounded size, or its view (`draw_view`); with its flaws.
 
-        `Unreadable`: the bytes give none. `BadInput`: the file has gone, or has changed since it was listed.
+        `Unreadable`: it cannot be decoded. `BadInput`: the file is missing or has changed since it was listed.
         """
         data = read_bytes(self.path, LARGEST_IMAGE)
         sha256, _, view = self.key.partition(":")
@@ -114,9 +114,9 @@ class Shown:
 
 
 def draw_view(picture: Image.Image, key: str) -> Image.Image:
-    """Another view of a picture, as if somebody had photographed it again: a crop, mirrored or not, in other light.
+    """Draw another view of a picture, as if photographed again: cropped, turned, perhaps mirrored, in other light.
 
-    It stands in for a second photograph where a base has one picture an entry. The key decides what is drawn.
+    It replaces a second photograph where entries have only one picture. The key seeds the draw.
     """
     draw = np.random.default_rng(int(hashlib.sha256(key.encode()).hexdigest()[:16], 16))
     width, height = picture.size
@@ -133,10 +133,10 @@ def draw_view(picture: Image.Image, key: str) -> Image.Image:
 
 
 def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) -> int:
-    """Have a store hold a vector, or the reason why there is none, of each picture; returns how many were encoded.
+    """Store a vector of each picture, or the reason why there is none; returns how many were encoded.
 
     Raises:
-        BadInput: the encoder cannot be loaded, or gave NaN; a picture has changed since it was listed.
+        BadInput: the encoder cannot be loaded, an embedding has NaN, or a picture has changed since it was listed.
     """
     by_key = {picture.key: picture for picture in shown}
     if not (new := store.missing(by_key)):
@@ -162,7 +162,7 @@ def _parts(keys: Sequence[T], size: int) -> list[Sequence[T]]:
 
 
 def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vectors | None]:
-    """The vector of each picture, or of its most probable face; None of a picture without a face."""
+    """Embed each picture, or its most probable face; None for a picture without a face."""
     images = [picture.image for picture in pictures]
     if encoder.detector is None:
         for part in _parts(images, BATCH):
@@ -174,9 +174,9 @@ def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vect
 
 
 def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
-    """Have a store hold the vector of each passage; returns how many were encoded.
+    """Store a vector of each passage; returns how many were encoded.
 
-    `passages` are key → title and text, of which at most `tokens` are read. `BadInput` where an encoder gave NaN.
+    `passages` are key → (title, text), of which at most `tokens` are read. `BadInput`: an embedding has NaN.
     """
     if not (new := store.missing(passages)):
         return 0
@@ -184,9 +184,9 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
 
     parts, on_gpu = _parts(new, TEXTS_AT_A_TIME), pick_device().type == "cuda"
     texts = ([passages[key] for key in part] for part in parts)
-    # A process takes seconds to start, and what one core encodes in that time is not worth it.
+    # A process takes seconds to start, in which one core encodes two parts.
     processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))
-    os.environ.setdefault("OMP_NUM_THREADS", "1")  # of those processes: a core each
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # each of those processes uses one core
     encode = partial(_encode_texts, model, tokens)
     made = LocalEngine(processes).map(encode, texts, description=model.label, on_gpu=on_gpu, processes=processes)
     for part, vectors in zip(parts, made, strict=True):
@@ -203,6 +203,6 @@ def _encode_texts(model: Model, tokens: int, passages: Sequence[tuple[str, str]]
     return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
 
 
-@lru_cache(maxsize=1)  # the model comes with each batch, and stays loaded in a process
+@lru_cache(maxsize=1)  # the model is sent with each batch, and stays loaded in a process
 def _passage_encoder(model: Model) -> "TextEncoder":
     return model.load("passage")

@@ -1,4 +1,4 @@
-"""A model behind an endpoint that reads passages, or says which entity a picture shows; it is paid once an answer."""
+"""Models behind endpoints that read passages, or identify the entity of a picture; each answer is paid once."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,9 +16,9 @@ from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.prompting.asking import Chat, EndpointModel
 
 PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 600.0, "retries": 3, "backoff_s": 1.0}
-PAUSE = 60.0  # seconds that an endpoint which fails is left alone
-PICTURES = {"max_side": 512, "max_pixels": 100_000_000}  # that are sent
-ENTITIES = 5  # that a model chooses among
+PAUSE = 60.0  # seconds without requests after an endpoint has failed
+PICTURES = {"max_side": 512, "max_pixels": 100_000_000}  # limits of pictures that are sent
+ENTITIES = 5  # number of entities that a model chooses among
 PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "
     "If the passages do not say, answer: unknown."
@@ -26,9 +26,9 @@ PROMPT = (
 
 
 class PaidModel:
-    """A model behind an OpenAI-compatible endpoint; what it says is kept in `journal`, and not paid for twice.
+    """A model behind an OpenAI-compatible endpoint; its answers are cached in `journal`, and not paid for twice.
 
-    `key_variable` names the environment variable with the key, None where none is needed; `BadInput` where it is empty.
+    `key_variable` names the environment variable with the key, None if none is needed; `BadInput` if it is empty.
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
@@ -41,14 +41,14 @@ class PaidModel:
         self._cache = AnswerCache(journal)
 
     def ask(self, key: str, chat: Chat) -> str:
-        """The model's words; the key is that of everything that decides them.
+        """Ask the model; `key` is the digest of everything that decides the answer (`key_of`).
 
         Raises:
-            BadInput: it cannot be reached, or refuses.
+            BadInput: the endpoint cannot be reached, or refuses.
         """
         if (reply := self._cache.get(key)) is None:
             if self._failed is not None and time.monotonic() - self._failed[0] < PAUSE:
-                raise self._failed[1]  # a table of questions would wait for each
+                raise self._failed[1]  # or each question of a table would wait
             with self._cache.lock_model(self.settings.model):
                 reply = self._cache.get(key) or self._pay(key, chat)  # another run may have asked it
         return reply.content.strip()
@@ -72,7 +72,7 @@ class EndpointReader(PaidModel):
     """A language model that reads the passages; pictures are not sent to it."""
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
-        """The model's words, and their place in a passage, where they stand in one; raises as `ask`."""
+        """Return the model's answer, with its place in a passage if one contains it; raises as `ask`."""
         passages = {passage: texts[passage] for passage in ranked}
         shown = [f"The picture shows: {entry}"] if entry is not None else []
         chat: Chat = [{"role": "user", "content": prompt_of(PROMPT, list(passages.values()), question, *shown)}]
@@ -87,10 +87,10 @@ class EndpointReader(PaidModel):
 
 
 class EndpointIdentifier(PaidModel):
-    """A model that sees pictures, and says which of some entities a picture shows."""
+    """A model that sees pictures, and chooses which of some entities a picture shows."""
 
     def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
-        """The number of a candidate, from 1; 0 for none of them, None where the reply is not clear; raises as `ask`."""
+        """Choose a candidate by number, from 1; 0 for none, None for an unclear reply; raises as `ask`."""
         message = ask_which(self.settings, question, lambda: picture, candidates, **PICTURES)
         words = self.ask(message.key, chat_of(message, **PICTURES))
         return choice_of(words, [candidate.title for candidate in candidates])

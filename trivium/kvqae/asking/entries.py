@@ -1,7 +1,7 @@
-"""What a person brings: a folder of texts with pictures beside them, or a table of title, text and image.
+"""Read a user's entries: a folder of texts with pictures beside them, or a table of title, text and image.
 
-What is wrong with a single entry or picture is listed, and the rest is taken; only a source that cannot be read, or
-that holds no entry, is an error. Names of files are compared as they look (`fold`).
+Problems of single entries and pictures are listed, and the rest is used; only a source that cannot be read, or without
+any entry, is an error. File names are compared after `fold`.
 """
 
 import os
@@ -23,27 +23,27 @@ _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")
 ADDRESS = ": an address; save the picture in a file, and name that"
 _ADDRESS = re.compile(r"[a-z]{2,}://", re.IGNORECASE)
-_BETWEEN = re.compile(r"[;|,\n]")  # pictures in one cell
+_BETWEEN = re.compile(r"[;|,\n]")  # separators of pictures in one cell
 Name = tuple[Path, str]  # folder, and a file's folded name without its suffix
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Something that was left out, or is worth knowing."""
+    """Something that was left out or is noteworthy."""
 
-    kind: str  # such as duplicate, missing_picture, no_picture (kept, found by its text alone), broken_picture
+    kind: str  # such as duplicate, missing_picture, no_picture (kept, but found only by text), broken_picture
     place: str  # the file, or the table's row
     detail: str = ""  # in words, if there is more to say
 
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of the base: what one picture may show."""
+    """An entry of the base: something that pictures may show."""
 
     title: str
     paragraphs: tuple[str, ...]  # none of them empty
     pictures: Sequence[Path]
-    place: str  # where it came from
+    place: str  # its file, or the table's row
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Source:
     problems: list[Problem] = field(default_factory=list)
 
     def note(self, kind: str, place: object, detail: str = "") -> None:
-        """List a problem."""
+        """Add a problem to the list."""
         self.problems.append(Problem(kind, str(place), detail))
 
     def add(self, title: str, paragraphs: tuple[str, ...], pictures: Sequence[Path], place: str) -> None:
@@ -92,7 +92,7 @@ def read_source(path: Path) -> Source:
 
 
 def _read_folder(root: Path, source: Source) -> None:
-    """Texts with the pictures of the same name, of the same name and a number, or in a folder of that name."""
+    """Read texts with the pictures of the same name, of that name and a number, or in a folder of that name."""
     texts: dict[Name, list[Path]] = defaultdict(list)
     names_in: dict[Path, set[str]] = defaultdict(set)
     pictures: list[Path] = []
@@ -136,9 +136,9 @@ def _files(root: Path) -> Iterator[Path]:
 
 
 def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
-    """Title and paragraphs; blank lines part paragraphs, and white space within them is collapsed.
+    """Split a text into title and paragraphs at blank lines; white space in paragraphs is collapsed.
 
-    In `markdown` the first heading is the title, and the others are left out.
+    In `markdown` the first heading is the title, and other headings are left out.
     """
     title, paragraphs, paragraph = "", [], list[str]()
     for line in [*text.splitlines(), ""]:
@@ -153,7 +153,7 @@ def parse_text(text: str, *, markdown: bool) -> tuple[str, tuple[str, ...]]:
 
 
 def _read_table(table: Path, source: Source) -> None:
-    """Rows with one title and no other text are one entry with several pictures."""
+    """Read a table; rows with the same title, and the same text or none, are one entry with several pictures."""
     merged: dict[tuple[str, tuple[str, ...]], tuple[str, list[Path], str]] = {}  # → title, pictures, place
     texts: dict[str, tuple[str, ...]] = {}
     for row, title, text, cells in _rows(table):
@@ -177,10 +177,10 @@ def _read_table(table: Path, source: Source) -> None:
 
 
 def find_pictures(folder: Path, cell: str) -> list[tuple[str, Path | None]]:
-    """The names of pictures in a cell of a table, each with its file below a folder, None where there is none.
+    """List the pictures that a table's cell names, each with its file below a folder, None if there is none.
 
-    A name may be written with backslashes, and in other characters that look alike. A cell that names no file may hold
-    several names, with ; | , or line breaks between them.
+    A name may have backslashes, and other characters that look alike. A cell that is no file's name may hold several
+    names, separated by ; | , or line breaks.
     """
     if (path := find_file(folder, cell)) is not None:
         return [(cell, path)]
@@ -189,7 +189,7 @@ def find_pictures(folder: Path, cell: str) -> list[tuple[str, Path | None]]:
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """The file of a name that a table gives: as it stands, with / for backslashes, or as it looks; None for no file."""
+    """Find the file of a name: as written, with / for backslashes, or after `fold`; None for no file."""
     for spelling in (name, name.replace("\\", "/")):
         if is_file(folder / spelling):
             return folder / spelling
@@ -202,7 +202,7 @@ def find_file(folder: Path, name: str) -> Path | None:
 
 @lru_cache(maxsize=64)
 def _names_in(folder: Path) -> dict[str, str]:
-    """Folded names, in any case where they stand in no other, → names in a folder."""
+    """Return folded name → name in a folder; in lower case too, where no other file has that name."""
     try:
         names = {fold(path.name): path.name for path in folder.iterdir()}
         return {name.casefold(): stored for name, stored in names.items()} | names
@@ -211,7 +211,7 @@ def _names_in(folder: Path) -> dict[str, str]:
 
 
 def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
-    """(row, title, text, cells that name pictures) of each row."""
+    """Yield (row, title, text, cells that name pictures) of a table."""
     if table.suffix.lower() == ".csv":
         for row, cells in read_csv_records(table, ("title", "text", "image")):
             image = cells["image"].strip()
@@ -229,7 +229,7 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
 
 
 def _distinct(source: Source) -> list[Entry]:
-    """Leave out entries with the title, the text and no other pictures than another; note those with the same title."""
+    """Leave out entries with title, text and pictures of an earlier one; note other entries with the same title."""
     kept: list[Entry] = []
     pictures: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
     places: dict[str, str] = {}

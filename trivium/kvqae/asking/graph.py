@@ -1,6 +1,6 @@
-"""The knowledge base that the graph has made, in memory: the systems, scales, re-rankers and reader of a row.
+"""The graph's knowledge base in memory: systems, scales, re-rankers and reader of a row.
 
-z-scores take each system's mean and deviation from the test questions' lists: one question alone has none.
+z-scores use each system's mean and deviation over the test questions' lists, since one question has too few scores.
 """
 
 import warnings
@@ -37,9 +37,9 @@ from trivium.vision.neighbours import read_ivf
 
 
 class GraphBase(Base):
-    """What `dvc repro` made, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
+    """Outputs of `dvc repro`, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
 
-    `BadInput`: no such row, bad parameters, or something is not there yet.
+    `BadInput`: no such row, bad parameters, or an output is missing.
     """
 
     def __init__(self, root: Path, row: str) -> None:
@@ -56,7 +56,7 @@ class GraphBase(Base):
         self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[row]
         if record != {"depth": section.depth, "weights": weights} or set(weights) != set(rows[row]):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
-        # All systems' lists: their questions are the stage's, and those of a row alone might be fewer.
+        # All systems' lists are read: they have all questions of the stage, while one row's may have fewer.
         every = [name for name in systems_of(rows, articles=False) if not is_brought(name)]
         kinds = {name: "image" if name in ENCODERS else "text" for name in every}
         folders = [project.require(f"data/kvqae/runs/{kind}/{name}") for name, kind in kinds.items()]
@@ -88,11 +88,11 @@ class GraphBase(Base):
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
     def check(self) -> None:
-        """Check that the artifacts are those that were loaded."""
+        """Check that the outputs are those that were loaded; `BadInput` otherwise."""
         self._project.artifacts.check()
 
     def check_question(self, question: str) -> list[str]:
-        """A note on a question of more word pieces than the models read; a question of none is refused."""
+        """Note a question with more word pieces than the models read; `BadInput`: a question without any."""
         pieces = len(self.reader.tokenizer.tokenize(question))
         if not pieces:
             raise BadInput("the question is empty", got=question, expected="some words")
@@ -100,23 +100,23 @@ class GraphBase(Base):
         return [note] if pieces > self._longest else []
 
     def look(self, image: bytes, face: int | None) -> PictureView:
-        """Look for the most probable face, or for the whole picture where there is none; `face` plays no role."""
+        """Search by the most probable face, or by the whole picture without one; `face` is not used."""
         if self._images is None:
             unseen = "This row does not look at the picture: the answer comes from the text systems alone."
             return PictureView(notes=[unseen])
         return self._images.search(image)
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
-        """Fuse with the row's weights, and the scales of the test questions' lists."""
+        """Fuse with the row's weights and the scales of the test questions' lists."""
         return fuse(runs, self._weights, self._scales, self._fuse.depth)
 
     def picture_of(self, passage: int) -> bytes | None:
-        """The article's image."""
+        """Read the image of a passage's article; None without one."""
         name = self._picture_of[int(self.article_of[passage])].as_py()
         return self._pictures.read(name) if name in self._pictures else None
 
     def _text_system(self, system: str) -> Bm25 | Dense:
-        """BM25 with the k1 and b that the grid search chose, or a text encoder, with an inverted file where used."""
+        """Open BM25 with the chosen k1 and b, or a text encoder, with an inverted file if one is used."""
         project = self._project
         if system == "bm25":
             parameters = project.section("bm25_search", Bm25SearchParameters)
@@ -134,7 +134,7 @@ class GraphBase(Base):
 
 
 class _ImageSystems:
-    """Encoders of faces where a face is found, else of whole pictures, and the knowledge base's features."""
+    """Image encoders in use, and the knowledge base's features that they search."""
 
     def __init__(self, project: Project, section: FuseAndTuneParameters, articles: Path, passages: Path) -> None:
         search = project.section("image_search", ImageSearchParameters)
@@ -153,7 +153,7 @@ class _ImageSystems:
         }
 
     def search(self, image: bytes) -> PictureView:
-        """Look for the picture's face, or for the whole picture; `BadInput` where it cannot be read."""
+        """Search by the picture's face, or by the whole picture; `BadInput` if it cannot be read."""
         faces = self._encode(FACES_BY, image)
         [row] = faces.table.to_pylist()
         if row["unreadable"] is not None:
@@ -177,5 +177,5 @@ class _ImageSystems:
         return PictureView(image, runs, face, vector=faces.matrix if face else None, notes=notes)
 
     def _encode(self, system: str, image: bytes) -> Features:
-        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels: they are counted elsewhere
+        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels; limits are checked in decoding
             return encode_images([(IMAGE, image)], self._encoders[system], **self._limits)

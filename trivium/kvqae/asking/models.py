@@ -1,4 +1,4 @@
-"""The settings of a base of one's own, and its encoders with a digest of each."""
+"""Settings of a user's own base, and its encoders with a digest of each."""
 
 import hashlib
 import json
@@ -18,10 +18,10 @@ from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
 from trivium.vision.image_encoder import Route
 from trivium.vision.image_encoding import load_encoder
 
-if TYPE_CHECKING:  # seconds to import
+if TYPE_CHECKING:  # takes seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
-VERSION = 2  # of how vectors are made here; another one encodes everything again
+VERSION = 2  # version of how vectors are made; with another one everything is encoded again
 LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
 
 
@@ -38,7 +38,7 @@ class NamedEncoder(Parameters):
 
 
 class BaseSettings(Parameters):
-    """The settings of a base."""
+    """Settings of a base."""
 
     version: int = Field(description="Of the code that makes bases: a base of another version is made again")
     source: Path = Field(description="The folder, or the table, that the base is made of")
@@ -62,16 +62,16 @@ class Model:
 
     name: str  # in the base
     label: str  # for people
-    digest: str  # of weights, settings and code; equal digests give equal vectors
-    load: Callable[..., Any] = field(compare=False)  # makes a `LoadedEncoder` of pictures; of a `Side` a `TextEncoder`
+    digest: str  # digest of weights, settings and code; equal digests give equal vectors
+    load: Callable[..., Any] = field(compare=False)  # makes a `LoadedEncoder`; of a `Side` a `TextEncoder`
     route: Route = "whole"  # of pictures
 
 
-Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that no registry knows
+Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that is in no registry
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
-    """A digest of a folder's files, or of one file, and of settings; `BadInput` where there is none."""
+    """Compute the digest of a folder's files, or of one file, and of settings; `BadInput`: no file."""
     inside = [folder] if folder.is_file() else folder.rglob("*")
     files = sorted(path for path in inside if path.is_file() and path.suffix != ".md")
     if not files:
@@ -85,7 +85,7 @@ def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
 
 
 def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], list[Model]]:
-    """All encoders of a base, of pictures and of texts; `BadInput` where one is not there."""
+    """List a base's encoders of pictures, and of texts; `BadInput`: the weights of one are missing."""
     pictures, texts = [], []
     for name, entry in settings.image_encoders.items():
         if entry.registered:

@@ -1,6 +1,6 @@
-"""A base of one's own in memory: which entry a picture shows, which passages say more (own_pictures.md).
+"""A user's own base in memory: finds the entry that a picture shows, and ranks passages (own_pictures.md).
 
-A passage's score is `λ · s_e + (1 − λ) · t`: s_e is what the picture says of its entry, standardised by the base's
+A passage's score is `λ · s_e + (1 − λ) · t`: s_e is the score of its entry for the picture, standardised by the base's
 calibration (`recognition.py`); t is the weighted mean of the text systems' scores, each standardised over the passages
 that are compared for this question.
 """
@@ -42,21 +42,21 @@ from trivium.vision.decoding import open_picture
 from trivium.vision.image_encoder import Route
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
-ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # the reader, or why there is none
-PICTURE_SHARE = 0.6  # λ: of the picture in a passage's score
-FALSE_ACCEPTS = 0.05  # share of pictures of things outside the base that may pass as sure
-BROUGHT_BEST = 4.0  # deviations, about those of a picture that is recognised
-BROUGHT = "search results"  # the system of search results that somebody else made
+ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # returns the reader, or why there is none
+PICTURE_SHARE = 0.6  # λ, the weight of the picture in a passage's score
+FALSE_ACCEPTS = 0.05  # share of pictures of things outside the base that may be called sure
+BROUGHT_BEST = 4.0  # score of the best given entry, in deviations: about that of a recognised picture
+BROUGHT = "search results"  # name of the system of given search results
 NAMED = 3  # entries that an answer names
-NOISE = 1e-3  # scores of texts that deviate less are equal
-DEPTH = 1000  # passages that a text system returns, and entries of a picture that have a say
+NOISE = 1e-3  # texts' scores with a smaller deviation count as equal
+DEPTH = 1000  # passages that a text system returns, and entries that are scored for a picture
 
 
 class OwnBase(Base):
-    """The base of a folder that `trivium kb` made.
+    """The base in a folder that `trivium kb` made.
 
-    `foreign` makes models that no registry knows; `reader` makes the reader, or says why there is none. `BadInput`: no
-    base, or its models are not there, or are others than it was made with.
+    `foreign` makes models that are in no registry; `reader` makes the reader, or says why there is none. `BadInput`: no
+    base, or its models are missing, or differ from those that it was made with.
     """
 
     def __init__(self, folder: Path, foreign: Foreign, reader: ReaderMaker | None = None) -> None:
@@ -74,7 +74,7 @@ class OwnBase(Base):
         models, texts = models_of(settings, foreign)
         for model in (*models, *texts):
             if described["digests"].get(model.name) != model.digest:
-                problem = "the model is another one than the base was made with: make the base again"
+                problem = "the model differs from the one that the base was made with: make the base again"
                 raise BadInput(problem, file=folder, field=model.name)
         self._calibrations = {name: Calibration(**values) for name, values in read_json(folder / CALIBRATION).items()}
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
@@ -99,12 +99,12 @@ class OwnBase(Base):
         self.invented = settings.invented or getattr(made, "invented", False)
 
     def check(self) -> None:
-        """Check that the folder holds what was loaded; nothing is read but times, sizes and inodes."""
+        """Check that the folder has not changed, by times, sizes and inodes; `BadInput` otherwise."""
         if signature_of(self._folder) != self._signature:
             raise BadInput(ANEW, file=self._folder)
 
     def look(self, image: bytes, face: int | None) -> PictureView:
-        """Look for a face among the entries with one, or for the whole picture among all where there is no face."""
+        """Search by a face among entries with faces, or by the whole picture among all entries without one."""
         shown = open_picture(image)
         pixels = np.asarray(shown)
         detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
@@ -136,7 +136,7 @@ class OwnBase(Base):
         return replace(view, runs=runs, entries=entries, notes=notes)
 
     def use_entries(self, scores: Mapping[str, float]) -> PictureView:
-        """Take entries by their titles, as they look; a title that the base lacks is counted in a note."""
+        """Use entries by their folded titles; titles that are not in the base are counted in a note."""
         best: dict[int, float] = {}
         for title, score in scores.items():
             best |= {entry: max(score, best.get(entry, score)) for entry in self._entries_of.get(fold(title), ())}
@@ -146,18 +146,18 @@ class OwnBase(Base):
             return PictureView(notes=[*notes, "No entry is given: the answer comes from the texts alone."])
         highest, lowest = max(best.values()), min(best.values())
         floor = 2 * lowest - highest if highest > lowest else highest - 1
-        # No calibration says what these scores mean: the best one has `BROUGHT_BEST`, what is not given has 0.
+        # These scores have no calibration: the best one becomes `BROUGHT_BEST`, entries without score get 0.
         scaled = {entry: BROUGHT_BEST * (score - floor) / (highest - floor) for entry, score in best.items()}
         scaled = dict.fromkeys(range(min(DEPTH, len(self._titles))), 0.0) | scaled
         ranked = dict(sorted(scaled.items(), key=lambda item: -item[1]))
         return PictureView(runs={BROUGHT: self._run(ranked, BROUGHT)}, notes=notes)
 
     def _run(self, entries: Mapping[int, float], name: str) -> Run:
-        """The passages of ranked entries."""
+        """Convert ranked entries to ranked passages."""
         return Run.from_dict({QUERY: passages_of(dict(entries), self._starts, len(self.article_of))}, name=name)
 
     def _name(self, cosines: Cosines, route: Route) -> list[RecognisedEntry]:
-        """The best entries, for an answer."""
+        """Return the best entries, as an answer shows them."""
         calibration = self._calibrations[route]
         entries, scores = rank(cosines, self._systems[route], calibration)
         probabilities = calibration.probabilities(scores)
@@ -173,7 +173,7 @@ class OwnBase(Base):
         ]
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
-        """Fuse pictures with the share λ and their calibration, texts with the rest and the scales of this question."""
+        """Fuse pictures with weight λ and their calibration, texts with the rest and the scales of this question."""
         settings = self._settings
         texts = {"bm25": settings.bm25_weight} if settings.bm25_weight else {}
         texts |= {name: encoder.weight for name, encoder in settings.text_encoders.items()}
@@ -189,7 +189,7 @@ class OwnBase(Base):
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:
-        """The first picture of the passage's entry, where it still lies where it was, unchanged."""
+        """Read the first picture of the passage's entry; None if its file has changed or is missing."""
         if (shown := self._first_picture.get(int(self.article_of[passage]))) is None:
             return None
         path = Path(shown["path"])
@@ -201,5 +201,5 @@ class OwnBase(Base):
 
 def _scale_of_texts(run: Run) -> Scale:
     scale = scale_of(np.array(list(scores_of(run).values())))
-    # Equal scores tell no passages apart: Lucene sets ties apart by a millionth, which is no reason.
+    # Lucene separates ties by a millionth: such scores count as equal.
     return Scale(scale.mean, scale.deviation if scale.deviation > NOISE else np.inf)

@@ -1,9 +1,9 @@
-"""Which entry of a base a new picture shows, and what the scores mean, learned from the base's own pictures.
+"""Find the entry of a base that a new picture shows; scores are calibrated on the base's own pictures.
 
-- An **impostor** is a picture asked of the base without its own entry: whatever is found is wrong. Impostors give each
-  encoder's cosines their zero and unit, `z = (cos − μ) / σ`, and the threshold that only a share α of them passes: the
-  ⌈(n + 1)(1 − α)⌉-th smallest of their n best scores (split conformal prediction: a new picture of something that is
-  not in the base passes with probability at most α, if it is like the base's pictures).
+- An **impostor** is a picture that is searched in the base without its own entry, so that every result is wrong.
+  Impostors standardise each encoder's cosines, `z = (cos − μ) / σ`, and give the threshold that only a share α of them
+  exceeds: the ⌈(n + 1)(1 − α)⌉-th smallest of their n best scores (split conformal prediction: a new picture of
+  something that is not in the base exceeds it with probability at most α, if it is like the base's pictures).
 - A **pair** is two pictures of one entry. Pairs give the temperature T of `P(e) = exp(s_e / T) / Σ exp(s / T)`, by
   maximum likelihood: the probability that a picture shows entry e, if it shows one of the base.
 """
@@ -26,14 +26,14 @@ from trivium.measures.runs import Run
 
 Scores = NDArray[np.float64]
 Cosines = Mapping[str, Mapping[int, float]]  # encoder → entry → cosine of its best picture
-COLDEST, HOTTEST = 0.02, 20.0  # temperatures that are tried
-FEWEST_PAIRS = 10  # with fewer, nothing is fitted
-ASKED, COMPARED = 1000, 2000  # pictures that calibrate, and pictures that each of them is compared with for μ and σ
+COLDEST, HOTTEST = 0.02, 20.0  # bounds of the temperature
+FEWEST_PAIRS = 10  # with fewer, no temperature is fitted
+ASKED, COMPARED = 1000, 2000  # most pictures that calibrate, and that each of them is compared with for μ and σ
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The scale, the threshold and the temperature of a route's scores (faces, or whole pictures)."""
+    """Scale, threshold and temperature of the scores of a route (faces, or whole pictures)."""
 
     means: Mapping[str, float]  # μ of each encoder
     deviations: Mapping[str, float]  # σ of each encoder
@@ -43,21 +43,21 @@ class Calibration:
     drawn: bool = False  # whether a pair's second picture is a drawn view of the first
 
     def scale(self, encoder: str) -> Scale:
-        """The scale of an encoder's cosines."""
+        """Return the scale of an encoder's cosines."""
         return Scale(self.means[encoder], self.deviations[encoder])
 
     def threshold(self, false_accepts: float) -> float:
-        """The score that at most this share of impostors passes; infinite where there are too few to tell."""
+        """Return the score that at most this share of impostors exceeds; infinite if there are too few impostors."""
         place = math.ceil((len(self.impostors) + 1) * (1 - false_accepts))
         return self.impostors[place - 1] if place <= len(self.impostors) else math.inf
 
     def probabilities(self, scores: Scores) -> Scores | None:
-        """P(e) of entries by their scores; None without a temperature."""
+        """Compute P(e) of entries from their scores; None without a temperature."""
         return None if self.temperature is None or not len(scores) else softmax(scores / self.temperature)
 
 
 def fit_temperature(pairs: Iterable[tuple[Scores, int]]) -> float | None:
-    """The T of the largest likelihood of the right places among scores; None for fewer than `FEWEST_PAIRS` pairs."""
+    """Fit T by maximum likelihood of the right places among scores; None for fewer than `FEWEST_PAIRS` pairs."""
     choices = [(scores, place) for scores, place in pairs if len(scores) > 1]
     if len(choices) < FEWEST_PAIRS:
         return None
@@ -80,7 +80,7 @@ class Pictured:
     owners: NDArray[np.int64]  # (n,) the entry of each
 
     def cosines(self, vector: Vectors, stays: NDArray[np.bool_] | None = None) -> dict[int, float]:
-        """{entry: the largest cosine of its pictures that stay}, best first; None: all stay."""
+        """Return {entry: largest cosine of its pictures}, best first; `stays` masks pictures, None keeps all."""
         cosines = self.matrix @ vector
         rows = np.argsort(-cosines, kind="stable")
         if stays is not None:
@@ -95,15 +95,15 @@ def find_entries(
     depth: int | None = None,
     stays: NDArray[np.bool_] | None = None,
 ) -> dict[str, dict[int, float]]:
-    """The cosines of each encoder that has a vector and finds any, of at most `depth` entries; see `cosines`."""
+    """Return `cosines` of at most `depth` entries for each encoder that has a vector and finds any entry."""
     ranked = {one.name: one.cosines(vectors[one.name], stays) for one in systems if one.name in vectors}
     return {name: dict(islice(cosines.items(), depth)) for name, cosines in ranked.items() if cosines}
 
 
 def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration) -> tuple[NDArray[np.int64], Scores]:
-    """Entries, best first, and their scores: the weighted mean of z.
+    """Rank entries by the weighted mean of z; returns entries and scores, best first.
 
-    An entry that an encoder does not rank has its lowest cosine.
+    An entry that an encoder does not rank gets that encoder's lowest cosine.
     """
     if not cosines:
         return np.array([], np.int64), np.array([])
@@ -119,10 +119,10 @@ def calibrate(
     eligible: NDArray[np.bool_],
     draw_views: Callable[[Sequence[int]], Mapping[int, Mapping[str, Vectors]]],
 ) -> Calibration:
-    """Learn what the scores of a route's encoders mean from the base's own pictures.
+    """Calibrate the scores of a route's encoders on the base's own pictures.
 
-    `owners` has the entry of each picture; two entries share those that are not `eligible`, which are not asked.
-    `draw_views` gives, of some pictures, picture → encoder → vector of a drawn view, for a base without pairs.
+    `owners` has the entry of each picture; pictures that are not `eligible` belong to two entries and do not calibrate.
+    `draw_views` returns picture → encoder → vector of a drawn view, for a base with too few pairs.
     """
     draw = np.random.default_rng(0)
     measured = {system.name: _scale(system, draw) for system in systems}
@@ -159,7 +159,7 @@ def calibrate(
 
 
 def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:
-    """Mean and deviation of the cosines of pictures of different entries; (0, 1) where there are none."""
+    """Compute mean and deviation of cosines between pictures of different entries; (0, 1) without any."""
     chosen = [np.sort(draw.permutation(len(system.pictures))[:most]) for most in (ASKED, COMPARED)]
     left, right = (np.asarray(system.matrix[rows], np.float32) for rows in chosen)
     different = system.owners[chosen[0]][:, None] != system.owners[chosen[1]][None]

@@ -1,7 +1,7 @@
-"""Re-rankers kept in memory that reorder one new question's passages (kvqae.md §4), by the stages' own functions.
+"""Re-rank one new question's passages by re-rankers in memory, with the stages' functions (kvqae.md §4).
 
-A linear fusion of z-scores takes each re-ranker's mean and deviation from the test questions' lists, as the first
-stage does; the other fusions look at one question at a time.
+A linear fusion of z-scores uses each re-ranker's mean and deviation over the test questions' lists, as the first-stage
+fusion does; other fusions need one question only.
 """
 
 from collections.abc import Mapping
@@ -32,19 +32,19 @@ from trivium.measures.runs import PADDING, Run
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
 
-SPLIT = "test"  # whose lists the scales come from
+SPLIT = "test"  # split of the lists that give the scales
 WHY_BLIND = {
-    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT has no say here.",
-    NONE: "RRT was left out (its features, or kvqae.rrt.use): of a picture only its face is compared again.",
+    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT is not used.",
+    NONE: "RRT was left out (its features, or kvqae.rrt.use): only the picture's face is used in re-ranking.",
 }
-NEW_QUESTIONS = ("arcface", "rrt", "text")  # that can look at a new question; others have a say in the graph only
+NEW_QUESTIONS = ("arcface", "rrt", "text")  # re-rankers for new questions; others work in the graph only
 
 
 class Rerankers:
-    """The cross-encoder, ArcFace and RRT of a project, and their fusions as chosen on validation.
+    """Cross-encoder, ArcFace and RRT of a project, and their fusions as chosen on validation.
 
     Attributes:
-        why_blind: why RRT cannot look at new pictures; None where it can.
+        why_blind: why RRT cannot be used for new pictures; None if it can.
     """
 
     def __init__(self, project: Project) -> None:
@@ -83,11 +83,11 @@ class Rerankers:
         }
 
     def notes(self, view: PictureView) -> list[str]:
-        """A note that says why nothing of the picture but its face is compared again, where that is so."""
+        """Return a note if only the picture's face is used in re-ranking."""
         return [self.why_blind] if view.image is not None and self.why_blind is not None else []
 
     def rerank(self, question: str, view: PictureView, initial: Run, texts: PassageTexts) -> Fused:
-        """The best passages of the fused list in a new order."""
+        """Re-rank the best passages of the fused list."""
         best = first(initial, self._settings["text"].depth)
         score = partial(score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
         text = follow(rerank_run([Question(QUERY, question, (), "")], best, score), initial)
@@ -100,7 +100,7 @@ class Rerankers:
         return rerank_by_face(first(initial, self._settings["arcface"].depth), view.vector, self._faces, self._face_of)
 
     def _by_picture(self, view: PictureView, initial: Run) -> Run:
-        """Re-rank by RRT; the knowledge base's images that no list of the graph asked for are described now."""
+        """Re-rank by RRT; images of the knowledge base without features from the graph are described now."""
         if view.image is None or self._extract is None:
             return NOBODY
         query, settings = self._describe({IMAGE: view.image}), self._settings["rrt"]
@@ -124,13 +124,13 @@ class Rerankers:
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         extract = self._extract
-        assert extract is not None  # else `why_blind` says so
+        assert extract is not None  # otherwise `why_blind` is set
         described = [extract.describe(name, data) for name, data in images.items()]
         descriptions = [None if isinstance(description, str) else description for description in described]
         return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=extract.global_dimension)
 
     def _of(self, fusion: str, runs: Mapping[str, Run]) -> dict[str, Run]:
-        """The runs that a fusion takes, in its order."""
+        """Return the runs that a fusion uses, in its order."""
         return {name: runs[name] for name in self._systems[fusion] if name in self._fusions[fusion].systems & set(runs)}
 
     def _fuse(self, name: str, runs: Mapping[str, Run]) -> Fused:

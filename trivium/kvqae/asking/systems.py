@@ -1,6 +1,6 @@
-"""Systems and readers kept in memory, and the fusion of lists for one question (kvqae.md §3, §5).
+"""Search systems, fusion and reader in memory, for one question at a time (kvqae.md §3, §5).
 
-They search, normalise, fuse and read by the functions that the stages call.
+They search, normalise, fuse and read with the stages' functions.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,27 +22,27 @@ from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.neighbours import Index, exact_search, ivf_search
 
-NOBODY = Run.from_dict({QUERY: {}})  # the list of a system that has none for this question
+NOBODY = Run.from_dict({QUERY: {}})  # empty list, of a system without results for this question
 
 
 def scores_of(run: Run) -> dict[int, float]:
-    """The documents of one question's list, best first, with their scores."""
+    """Return document → score of one question's list, best first."""
     kept = run.documents[0] != PADDING
     return dict(zip(run.documents[0, kept].tolist(), run.scores[0, kept].tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class Bm25:
-    """BM25 on an index of Lucene's."""
+    """BM25 on a Lucene index."""
 
     searcher: Searcher
     k1: float
     b: float
     depth: int
-    complete: int = 0  # passages of the base, where those that share no word with the question follow with score 0
+    complete: int = 0  # number of passages, if those without common words follow with score 0; else 0
 
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
-        """The best passages for a question, of all or of these; a passage of these that is far below has 0."""
+        """Rank all passages for a question, or those `within`; of these, passages that BM25 does not return have 0."""
         depth = self.depth if within is None else max(self.depth, self.complete)
         run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
         scores = scores_of(run)
@@ -56,19 +56,19 @@ class Bm25:
 
 @dataclass(frozen=True)
 class Dense:
-    """A text encoder of questions, and the passages' vectors."""
+    """Dense search: a text encoder of questions, and the passages' vectors."""
 
     name: str
     encoder: TextEncoder
-    tokens: int  # read of a question at most
+    tokens: int  # most tokens of a question
     matrix: NDArray  # (passages, width), memory-mapped
-    ids: NDArray[np.int64]  # number of each passage
+    ids: NDArray[np.int64]  # passage of each row
     depth: int
-    index: Index | None = None  # an inverted file, if there is one
-    probes: int = 0  # lists of it that are searched
+    index: Index | None = None  # an inverted file; None: exact search
+    probes: int = 0  # lists of the inverted file that are searched
 
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
-        """The passages, of all or of these, whose vectors have the largest inner product with the question's."""
+        """Rank all passages, or those `within`, by the inner product of their vectors and the question's."""
         query = self.encoder.encode(self.encoder.tokenize([question], self.tokens), 1).astype(self.matrix.dtype)
         if within is None and self.index is not None:
             scores, rows = ivf_search(query, self.index, self.matrix, self.depth, probes=self.probes)
@@ -79,9 +79,9 @@ class Dense:
 
 
 def round_as_file(run: Run) -> Run:
-    """The run as the next stage reads it from its file: 32-bit scores, and equal ones stand apart in their order.
+    """Round a run as writing and reading its file does: 32-bit scores, ties separated in their order.
 
-    Where a system's scores hardly differ, z-scores make much of the last bits, and a fusion by positions of the order.
+    Where a system's scores hardly differ, z-scores amplify the last bits, and fusions by position depend on the order.
     """
     return replace(run, scores=untie(run.scores))
 
@@ -99,18 +99,18 @@ class Fused:
     def of(
         cls, candidates: Candidates, systems: Sequence[str], parts: NDArray[np.float64], depth: int | None = None
     ) -> "Fused":
-        """Rank candidates by the sum of the systems' parts, (systems, 1, n); `depth` of them, or all."""
-        # Added in the systems' order, as the stages add: a sum over an axis may take another one.
+        """Rank candidates by the sum of the systems' parts, (systems, 1, n); keeps `depth` of them, or all."""
+        # Added in the systems' order, as in the stages; NumPy's sum over an axis may use another order.
         run = Run.from_scores(candidates.queries, candidates.documents, reduce(np.add, parts), depth=depth)
         return cls(round_as_file(run), systems, candidates.documents[0], parts[:, 0])
 
     def contributions(self, document: int) -> dict[str, float]:
-        """What each system contributed to a document's score."""
+        """Return the contribution of each system to a document's score."""
         [place] = np.flatnonzero(self.documents == document)
         return dict(zip(self.systems, self.parts[:, place].tolist(), strict=True))
 
     def first_by(self, systems: Sequence[str]) -> int | None:
-        """The document with the largest contribution of some systems together; None where they have no list."""
+        """Return the document with the largest sum of these systems' contributions; None if they have no list."""
         rows = [self.systems.index(system) for system in systems if system in self.systems]
         if not rows or not len(self.documents):
             return None
@@ -120,10 +120,10 @@ class Fused:
 def fuse(
     runs: Mapping[str, Run], weights: Mapping[str, float], by: Mapping[str, Scale], depth: int | None = None
 ) -> Fused:
-    """`Σ_s α_s · (x_s − μ_s) / σ_s` of one question's lists, as `linear_fusion` adds the stages' lists.
+    """Fuse one question's lists by `Σ_s α_s · (x_s − μ_s) / σ_s`, as `linear_fusion` fuses the stages' lists.
 
-    `weights` are the systems' α, of which only the proportions matter; a system without a list gives nothing; `by` are
-    their μ and σ, as one question alone has none; `depth` documents are kept.
+    `weights` are the systems' α, of which only the proportions matter; a system without a list contributes nothing;
+    `by` are their μ and σ; `depth` documents are kept.
     """
     candidates = gather([round_as_file(runs.get(system, NOBODY)) for system in weights])
     normalized = standardize(candidates, [by[system] for system in weights])
@@ -133,8 +133,8 @@ def fuse(
 class FolderReader:
     """A multi-passage BERT reader from a Hugging Face folder, such as the graph's few-shot one.
 
-    It reads `tokens` of question and passage, `batch` pairs together; an answer has at most `longest`. `weighted`: a
-    passage's score weighs its answers. `invented`: it knows an invented world only.
+    It reads `tokens` of question and passage, `batch` pairs at once; an answer has at most `longest` tokens.
+    `weighted`: a passage's score weighs its answers. `invented`: it was trained on an invented world.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class FolderReader:
         self._weighted, self.invented = weighted, invented
 
     def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
-        """The span of the largest probability over all passages; `entry` plays no role, as in the graph."""
+        """Find the span of the largest probability over all passages; `entry` is not used, as in the graph."""
         pairs = [(question, passage) for passage in ranked]
         readings = read_pairs(self._model, self.tokenizer, pairs, texts, **self._limits)
         weights = passage_weights(np.array(list(ranked.values()))) if self._weighted and ranked else None

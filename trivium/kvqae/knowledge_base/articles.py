@@ -1,4 +1,4 @@
-"""Knowledge base: articles joined with their Wikidata entity and image, those with an image first (kvqae.md §1)."""
+"""Join articles with their Wikidata entities and images (kvqae.md §1)."""
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
@@ -12,7 +12,7 @@ from trivium.core.parameters import Parameters
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.wikidata import IMAGE_PROPERTIES, Entity, WikidataFile
 
-# Headings, lists and what extraction left of tables.
+# Starts of paragraphs that are headings, lists and remains of tables.
 _NOT_TEXT = ("Section::::", "BULLET::::", "{|", "|")
 _GENDERS = {"Q6581097": "male", "Q6581072": "female"}
 
@@ -60,9 +60,9 @@ def join_articles(
     image_properties: Sequence[str],
     counts: Counter[str],
 ) -> Iterator[dict[str, Any]]:
-    """Stream the articles that have text, with what Wikidata says about them, in the order of the file.
+    """Stream the articles that have text, with columns from Wikidata, in the order of the file.
 
-    An image that is not `available` counts as none; `counts` receives what was dropped or missing.
+    An image that is not `available` counts as none; `counts` receives numbers of dropped and missing items.
     """
     for _, article in tqdm(read_articles(articles), desc="articles", unit="article", mininterval=5, leave=False):
         paragraphs = clean_paragraphs(article.text)

@@ -1,4 +1,4 @@
-"""The illustrated part of the knowledge base: articles, features of their images, the three parts (kvqae.md §1)."""
+"""Articles of the knowledge base with an image, features of these images, and the three parts (kvqae.md §1)."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +21,10 @@ class ImageFeatures:
     """Features of a folder of images; arrays have one entry for each image.
 
     Attributes:
-        folder: has a folder for each encoder.
-        names: of the images.
-        detected: whether there is a face.
-        readable: whether there are whole-image embeddings.
+        folder: folder with a subfolder for each encoder.
+        names: names of the images.
+        detected: whether an image shows a face.
+        readable: whether an image could be decoded.
     """
 
     folder: Path
@@ -40,11 +40,11 @@ class ImageFeatures:
         return cls(folder, table["name"], table["detected"].to_numpy(), readable)
 
     def rows(self, names: pa.Array | pa.ChunkedArray) -> NDArray[np.int64]:
-        """The row of each image, -1 where there is no such image."""
+        """Return the row of each image, -1 where there is no such image."""
         return pc.fill_null(pc.index_in(names, value_set=self.names), -1).to_numpy().astype(np.int64)
 
     def matrix(self, encoder: str) -> NDArray[np.float16]:
-        """Embeddings of one encoder, (images, dimension), memory-mapped."""
+        """Memory-map the embeddings of one encoder, (images, dimension)."""
         return read_matrix(self.folder / encoder / VECTORS)
 
 
@@ -53,11 +53,11 @@ class IllustratedBase:
     """The articles with an image, and features of these images.
 
     Attributes:
-        articles: ids, ascending.
+        articles: numbers of the articles, ascending.
         images: row of each article's image in `features`, -1 where it is missing.
         human: whether the article is about a person.
         starts: (number of articles + 1,) first passage of each article of any kind.
-        features: of the images; several articles may share one.
+        features: features of the images; several articles may share an image.
     """
 
     articles: NDArray[np.int64]
@@ -67,7 +67,7 @@ class IllustratedBase:
     features: ImageFeatures
 
     def parts(self) -> dict[str, NDArray[np.bool_]]:
-        """The three disjoint parts, as masks over `articles`."""
+        """Return the three disjoint parts as masks over `articles`."""
         face = (self.images >= 0) & self.features.detected[self.images]
         return {
             "humans_with_face": self.human & face,
@@ -76,12 +76,12 @@ class IllustratedBase:
         }
 
     def readable(self) -> NDArray[np.bool_]:
-        """Whether the article's image is there and could be decoded, as a mask over `articles`."""
+        """Return a mask over `articles`: whether the image exists and could be decoded."""
         return (self.images >= 0) & self.features.readable[self.images]
 
 
 def read_illustrated_base(articles: Path, passages: Path, features: Path) -> IllustratedBase:
-    """Read the articles with an image and the features of these."""
+    """Read the articles with an image and the features of these images."""
     table = read_table(articles, ["article", "image", "human"])
     illustrated = table.filter(pc.is_valid(table["image"]))
     owner = read_table(passages, ["article"])["article"].to_numpy()

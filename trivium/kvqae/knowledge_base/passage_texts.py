@@ -22,7 +22,7 @@ SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer 
 
 
 def knowledge_base_size(passages: Path) -> int:
-    """Count the passages, the first ones of the file, that belong to the knowledge base."""
+    """Return the number of passages of the knowledge base, which are the first ones of the file."""
     return int(read_schema(passages).metadata[b"kb_passages"])
 
 
@@ -64,7 +64,7 @@ class PassageTexts:
 
 
 def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -> PassageTexts:
-    """Pick out passages by their numbers in one pass over the file; memory grows with what is picked out.
+    """Read passages by their numbers in one pass over the file; memory grows with the number of passages.
 
     Raises:
         BadInput: one of the numbers is not a passage.
@@ -106,23 +106,23 @@ def passages_of_articles(passages: Path, articles: Path, entities: set[str]) -> 
     return {name: passages_of(row) for name, row in zip(ids.take(rows).to_pylist(), rows.to_pylist(), strict=True)}
 
 
-ROW, ROWS = "brought_row", b"brought_rows"  # column and metadata of our passages: of theirs, and how many they have
-LOST = 0.1  # share of their passages that may be of no article here
+ROW, ROWS = "brought_row", b"brought_rows"  # our column with the row of a brought passage; metadata: number of rows
+LOST = 0.1  # share of brought passages that may have no article here
 _COLUMNS = ("passage", "index")
 _BATCH = 1 << 16
 Rows = NDArray[np.int64]
 
 
 class BroughtPassages:
-    """The passages of a folder of Parquet files, by our articles; `work` keeps texts in a memory-mapped file.
+    """Brought passages, a folder of Parquet files, by our articles; their texts are memory-mapped from `work`.
 
     Attributes:
-        rows: how many there are.
-        without_article: how many are of an article that is not among ours with an image, and are left out.
+        rows: number of passages.
+        without_article: number of passages left out, as their article is not among ours with an image.
 
     Raises:
-        BadInput: no file, a column is missing, a passage without title, an article's passages that stand apart, or more
-            than `LOST` of them are of no article here.
+        BadInput: no file, a column is missing, a passage without title, an article's passages are not consecutive, or a
+            share above `LOST` has no article here.
     """
 
     def __init__(self, folder: Path, articles: Path, work: Path) -> None:
@@ -146,14 +146,14 @@ class BroughtPassages:
         article_of = np.concatenate(owners)
         self.rows, self.without_article = len(article_of), int((article_of < 0).sum())
         if self.without_article > LOST * self.rows:
-            raise BadInput("too many passages are of no article with an image here", file=folder,
+            raise BadInput("too many passages have no article with an image here", file=folder,
                            got=f"{self.without_article} of {self.rows}", expected=f"at most {LOST:.0%}")  # fmt: skip
         numbers, first, counts = np.unique(article_of, return_index=True, return_counts=True)
         last = self.rows - 1 - np.unique(article_of[::-1], return_index=True)[1]
         apart = (last - first + 1 != counts) & (numbers >= 0)
         if apart.any():
             got = titles[int(numbers[apart][0])].as_py()
-            raise BadInput("an article's passages stand apart", file=folder, field="passage", got=got)
+            raise BadInput("an article's passages are not consecutive", file=folder, field="passage", got=got)
         self._spans = {
             int(number): (int(start), int(count)) for number, start, count in zip(numbers, first, counts, strict=True)
         }
@@ -180,7 +180,7 @@ def _read(folder: Path) -> Iterator[pa.Array]:
 
 
 def numbers_of_rows(passages: Path) -> Rows:
-    """List our passage of each row of brought passages, -1 where one was left out; of each of ours without such."""
+    """List our passage of each brought row, -1 where it was left out; without brought passages, all of ours."""
     schema = read_schema(passages)
     if ROW not in schema.names:
         return np.arange(count_rows(passages))

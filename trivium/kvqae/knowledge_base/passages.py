@@ -1,4 +1,4 @@
-"""Passages: articles cut at sentence boundaries (kvqae.md §1).
+"""Cut articles into passages at sentence boundaries (kvqae.md §1).
 
 Tokens and sentences are those of a blank English spaCy pipeline with its `sentencizer`, as the authors'.
 """
@@ -30,7 +30,7 @@ Sentence = tuple[str, int]  # text, number of tokens
 
 @contextmanager
 def _without_torch() -> Iterator[None]:
-    """Hide torch from imports: spaCy would load it in every worker (3 s, 700 MB), and its tokenizer never uses it."""
+    """Hide torch from spaCy, which would load it in every worker (3 s, 700 MB) without using it."""
     if "torch" in sys.modules:
         yield
         return
@@ -70,7 +70,7 @@ def cut_articles(articles: pa.RecordBatch, words: int) -> pa.RecordBatch:
     """Cut articles (article, text) into passages (article, position, text); runs in a worker."""
     nlp = _pipeline()
     rows = []
-    with nlp.memory_zone():  # the words of millions of articles are not kept
+    with nlp.memory_zone():  # frees the words, of millions of articles
         for article, paragraphs in zip(articles["article"].to_pylist(), articles["text"].to_pylist(), strict=True):
             documents = nlp.pipe(filter(None, paragraphs))
             sentences = ((sentence.text, len(sentence)) for document in documents for sentence in document.sents)
@@ -97,9 +97,9 @@ def write_passages(
     out: Path,
     work: Path | None = None,
 ) -> dict[str, float]:
-    """Cut every article into passages, in the order of the articles, so that the knowledge base's come first.
+    """Cut every article into passages, in the order of the articles: those of the knowledge base come first.
 
-    Where passages are brought, an article with an image has those, and a column says which row each is.
+    With brought passages, an article with an image has those, and a column has the row of each.
     """
     images = read_table(articles, ["image"])["image"]
     kb_articles = len(images) - images.null_count
@@ -111,7 +111,7 @@ def write_passages(
     else:
         schema, cut = BROUGHT_SCHEMA, _join(brought, batches, engine, parameters.words)
     total = kb_passages = cut_here = 0
-    # Without a stored Arrow schema, what is known only at the end (`kb_passages`) is read as the schema's metadata.
+    # Without a stored Arrow schema, metadata that is written at the end (`kb_passages`) is read as the schema's.
     with (
         write_atomically(out) as file,
         pq.ParquetWriter(file, schema, compression="zstd", store_schema=False, write_page_checksum=True) as writer,

@@ -61,7 +61,7 @@ def _java(heap_gib: int) -> Any:
 
 
 def hits_writer(autoclass: Any) -> Any:
-    """Make Jackson's mapper, which writes ids and scores of many hits in one call of Java."""
+    """Make a mapper of Jackson's, which serialises ids and scores of many hits in one call of Java."""
     mapper = autoclass("com.fasterxml.jackson.databind.ObjectMapper")()
     stored = autoclass("java.lang.Class").forName("org.apache.lucene.document.Document")
     mapper.configOverride(stored).setIsIgnoredType(autoclass("java.lang.Boolean")("true"))
@@ -75,7 +75,7 @@ def build_index(
 
     `folder` is written atomically: Lucene's files in `lucene/`, the analyzer's name in `index.json`. `standard`
     lower-cases words, and neither stems nor drops stop words, as Elasticsearch's analyzer of that name (but Anserini
-    also drops a possessive 's); `english` is Anserini's default: Porter's stemmer and a short list of stop words.
+    also drops possessive 's); `english` is Anserini's default: Porter's stemmer and a short list of stop words.
 
     Raises:
         BadInput: an empty document, or no document.
@@ -118,11 +118,11 @@ class Searcher:
         self._writer = hits_writer(self._autoclass)
 
     def search(self, queries: Sequence[tuple[str, str]], *, k1: float, b: float, depth: int, name: str = "") -> Run:
-        """The best documents of each query (id, text) by BM25 as Lucene computes it; ties: lower document id first.
+        """Rank documents for each query (id, text) by BM25 as Lucene computes it; ties: lower document id first.
 
         `score = Σ_t idf(t) · tf / (tf + k1 · (1 − b + b · |d| / mean |d|))`,
-        `idf(t) = ln(1 + (N − n_t + ½) / (n_t + ½))`; Anserini rounds scores to 4 decimals, after ranking. Fewer than
-        `depth` where fewer match, none where no word is known.
+        `idf(t) = ln(1 + (N − n_t + ½) / (n_t + ½))`; Anserini rounds scores to 4 decimals, after ranking. A query has
+        fewer than `depth` documents if fewer match.
         """
         documents = np.full((len(queries), depth), PADDING, dtype=np.int64)
         scores = np.full((len(queries), depth), np.nan)
@@ -201,14 +201,14 @@ def grid_search(
 ) -> list[GridPoint]:
     """Compute the MRR of every setting of the grid.
 
-    What any setting retrieves is pooled and judged once. Each setting's run is kept in `work`: after a kill only the
-    missing ones are searched.
+    The passages that all settings retrieve are pooled and judged once. Runs are kept in `work`: after a kill only the
+    missing settings are searched.
     """
     settings = grid(parameters.k1_step, parameters.b_step)
     files = {setting: work / "k1-{}-b-{}.trec".format(*setting) for setting in settings}
     missing = [setting for setting, file in files.items() if not file.exists()]
     search = partial(search_shard, index=index, parameters=parameters)
-    # In this process: Java has threads.
+    # In this process: Java searches with several threads.
     searched = engine.map(search, ((questions, k1, b) for k1, b in missing), description="k1 and b", processes=1)
     for setting, run in zip(missing, searched, strict=True):
         write_run(files[setting], run)

@@ -1,4 +1,4 @@
-"""Training of the dual encoder, shared by its pretraining and fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
+"""Train the dual encoder, in pretraining and in fine-tuning (kvqae.md §3, Karpukhin et al. 2020)."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from trivium.nets.training import rise_and_fall
 
 
 class PairTokens:
-    """Token ids of the pairs' questions and of every passage that they name, kept in memory-mapped files of a folder.
+    """Token ids of the pairs' questions and passages, in memory-mapped files of a folder.
 
     `texts` are those of the passages, cut to `max_tokens`.
     """
@@ -159,7 +159,7 @@ def train_dual_encoder(
     def log_next_rate(step: int, **values: float) -> None:
         values.pop("gradient_norm", None)
         if "learning_rate" in values:
-            values["learning_rate"] = float(scheduler.get_last_lr()[0])  # of the step to come
+            values["learning_rate"] = float(scheduler.get_last_lr()[0])  # of the next step
         log(step, **values)
 
     progress = training.train(
@@ -194,7 +194,7 @@ def train_dual_encoder(
 
 
 def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model: DualEncoder) -> list[dict[str, Any]]:
-    """Make the input of the loss: questions, their positives, their negatives, padded with the id `padding`."""
+    """Make the input of the loss: questions, positives and negatives, padded with the id `padding`."""
     device = next(model.parameters()).device
     columns = (
         ("question", tokens.questions(triple.question for triple in batch)),

@@ -1,4 +1,4 @@
-"""Tables 2, 3 and 4: retrieval at article and passage level, whole and by subset (kvqae.md §6).
+"""Compute Tables 2, 3 and 4: retrieval of articles and passages, for all questions and subsets (kvqae.md §6).
 
 Every row of a block is measured on the same questions. Differences are tested pairwise within the block by Fisher's
 randomization test; a row's letters name the rows that it beats.
@@ -100,7 +100,7 @@ def compare(
 
 
 def subsets(routing: pa.Table) -> dict[str, list[str]]:
-    """Select the questions of every subset; one whose entity has no article is neither of persons nor of others."""
+    """Select the questions of every subset; if an entity has no article, its question is in neither persons subset."""
     rows = list(zip(*(routing[name].to_pylist() for name in ("question", "face", "human")), strict=True))
     return {
         "all": [question for question, _, _ in rows],
@@ -118,7 +118,7 @@ def measure_blocks(
     questions: Mapping[str, Sequence[str]],
     parameters: EvaluateParameters,
 ) -> tuple[dict[str, float], dict[str, Any], pa.Table]:
-    """Measure blocks; one whose subset has no question is left out.
+    """Measure blocks, except those whose subset has no question.
 
     Args:
         runs: {level: {row: run}}, all over the same questions.

@@ -1,13 +1,13 @@
-"""Fusion of the first-stage systems' top documents (kvqae.md §3).
+"""Fuse the top documents of first-stage systems (kvqae.md §3).
 
-`P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores; a row has the systems that its weights
-name: the row's texts and, in rows of images, any image encoders in use. The image search has applied the routing F
-already: it leaves out the questions that an encoder does not serve. The weights are given, or `tuned`: those of the
-best mean reciprocal rank on validation, as the paper's were found. Besides the paper's rows: BM25 and DPR together,
-and reciprocal-rank fusion. Any row of passages may also weigh the searches by entities' names, and brought runs.
+`P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores. A row fuses the systems that its weights
+name: the row's text systems and, in rows of images, any image encoders in use. The image search has already applied the
+routing F: it leaves out the questions that an encoder does not serve. Weights are given, or `tuned` for the best mean
+reciprocal rank on validation, as in the paper. Rows beyond the paper: BM25 with DPR, and reciprocal-rank fusion. Any
+row of passages may also weigh searches by entities' names, and brought runs.
 
-The constraint α_b = 0 or α_d = 0 of the paper's rows is in their systems: a row holds BM25 or DPR. Where `params.yaml`
-gives weights, `tune` says whether they are the optimum and what is; where it says `tuned`, the optimum is used.
+The paper's constraint α_b = 0 or α_d = 0 is met by the rows' systems: a row has BM25 or DPR. Where `params.yaml` gives
+weights, `tune` reports whether they are the optimum; where it says `tuned`, the optimum is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ PASSAGE_ROWS: dict[str, tuple[str, ...]] = {
 }
 ARTICLE_ROWS: dict[str, tuple[str, ...]] = {"image": ()}
 ROWS = PASSAGE_ROWS | ARTICLE_ROWS
-RECIPROCAL_RANK_ROW, RECIPROCAL_RANK_AS = "rrf", "bm25_dpr_few_shot_image"  # of the systems of that row
+RECIPROCAL_RANK_ROW, RECIPROCAL_RANK_AS = "rrf", "bm25_dpr_few_shot_image"  # the row whose systems it fuses
 RECORD = "fusion.json"  # beside a row's runs: how they were made
 
 TUNED: Literal["tuned"] = "tuned"
@@ -46,7 +46,7 @@ Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 def tuned_rows(text_encoders: Iterable[str], image_encoders: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Row → its systems where weights are tuned: all image encoders in use, and every text encoder's row with them."""
+    """Return row → systems where weights are tuned: all image encoders in use, and a row for every text encoder."""
     in_a_row = {name for texts in PASSAGE_ROWS.values() for name in texts}
     further = {f"{name}_image": (name,) for name in text_encoders if name not in in_a_row}
     images = tuple(image_encoders)
@@ -100,19 +100,19 @@ class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
 
     @property
     def rows(self) -> dict[str, tuple[str, ...]]:
-        """Row → its systems."""
+        """Systems of each row."""
         if self.weights == TUNED:
             return tuned_rows(self.text_encoders, self.image_encoders)
         return {row: tuple(systems) for row, systems in self.weights.items()}
 
     def rows_of(self, split: str, brought: Path) -> dict[str, tuple[str, ...]]:
-        """Those rows, without the ones of brought runs, in a folder each, that have no run of the split."""
+        """Return `rows` without those of brought runs, a folder each, that have no run of the split."""
         lacking = {folder.name for folder in brought.iterdir() if not (folder / f"{split}.trec").is_file()}
         return {row: systems for row, systems in self.rows.items() if row in ROWS or not lacking & set(systems)}
 
 
 def systems_of(rows: Mapping[str, Sequence[str]], *, articles: bool) -> tuple[str, ...]:
-    """The systems of the rows that rank articles, or passages, each once."""
+    """List the systems of the rows that rank articles, or passages, each once."""
     return tuple(
         dict.fromkeys(name for row, names in rows.items() if (row in ARTICLE_ROWS) == articles for name in names)
     )
@@ -128,10 +128,10 @@ def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: I
 def read_split(folders: Sequence[Path], split: str, systems: Iterable[str], *, articles: bool) -> dict[str, Run]:
     """Read the systems' runs of a split from folders of their names, over the questions that any of them answers.
 
-    `articles` asks for the runs of articles, which image encoders have, instead of those of passages.
+    With `articles`, the runs of articles, which image encoders have, are read instead of those of passages.
 
     Raises:
-        BadInput: no folder for a system, or no file for the split, as may be of brought runs.
+        BadInput: no folder for a system, or no file for the split, as brought runs may lack one.
     """
     by_name = {folder.name: folder for folder in folders}
     runs = {}
@@ -176,7 +176,7 @@ def tune_row(
     `used` are the weights in use, on the grid or not; None uses the best.
 
     Returns:
-        The best weighting beside the one in use, and all that were tried.
+        The best weighting and the one in use, and all that were tried.
     """
     ranked = [run.complete(qrels.queries) for run in runs.values()]
     search = search_weights(ranked, qrels, step=step, depth=depth)
@@ -216,7 +216,7 @@ def tune(
 
 
 def tuning_metrics(report: Mapping[str, Mapping[str, Any]]) -> Iterator[tuple[str, float]]:
-    """The report's numbers as flat metrics, the weights in use aside."""
+    """Convert the report to flat metrics, without the weights in use."""
     for row, values in report.items():
         for name, value in values.items():
             if name == "weights":

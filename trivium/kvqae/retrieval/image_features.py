@@ -1,4 +1,4 @@
-"""Image features: what one frozen encoder makes of every image of a folder (kvqae.md §3)."""
+"""Encode all images of a folder by one frozen encoder (kvqae.md §3)."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -20,7 +20,7 @@ from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
 from trivium.vision.image_encoding import Features, Prepared, embed_prepared, load_encoder, prepare_images
 
-FLAWED = "flaws.json"  # in the folder of a shard: how many images have each flaw
+FLAWED = "flaws.json"  # in the folder of a shard: number of images with each flaw
 SHARDS = 16  # that a GPU is given at a time
 
 
@@ -39,7 +39,7 @@ class ImageFeaturesParameters(Parameters):
 
 
 def shard_parts(shards: Sequence[Path], on_gpu: bool) -> list[list[Path]]:
-    """Group the shards, `SHARDS` at a time for a GPU, so that it need not wait between two of them."""
+    """Group the shards, `SHARDS` at a time for a GPU, so that it does not wait between shards."""
     size = SHARDS if on_gpu else 1
     return [list(shards[start : start + size]) for start in range(0, len(shards), size)]
 
@@ -54,7 +54,7 @@ def encode_shards(
 ) -> list[Path]:
     """Encode shards of images, each into a folder of `work`; a folder that is there is complete and is kept.
 
-    Where a GPU encodes, processes decode the next batches meanwhile, those of the next shard, too.
+    While a GPU encodes, processes decode the next batches, also those of the next shard.
     """
     folders = [work / shard.stem for shard in shards]
     new = [(shard, folder) for shard, folder in zip(shards, folders, strict=True) if not folder.exists()]
@@ -64,7 +64,7 @@ def encode_shards(
 
     loaded, size = load_encoder(encoder, settings), parameters.batch_size
     batches = [(shard, folder, start) for shard, folder in new for start in range(0, count_rows(shard), size)]
-    # One shard is kept: a process that decodes is given batches in their order.
+    # One shard is cached: a process decodes batches in their order.
     pictures = lru_cache(maxsize=1)(lambda shard: read_table(shard, ["name", "data"]).combine_chunks())
 
     def prepare(number: int) -> Prepared:

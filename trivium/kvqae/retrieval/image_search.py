@@ -1,4 +1,4 @@
-"""Image search: faces among people, whole images among the rest (kvqae.md §3).
+"""Search by image: faces among persons, whole images among other entities (kvqae.md §3).
 
 Routing is exclusive. F = 1, a face in the query image: encoders of faces (ArcFace) on humans with a detected face.
 F = 0: encoders of whole pictures (ImageNet, CLIP) on non-humans. Humans without a detected face are the third part of
@@ -29,7 +29,7 @@ from trivium.measures.runs import PADDING, Run
 from trivium.vision.encoder_registry import ENCODERS, SECTION, ImageEncoders
 from trivium.vision.neighbours import exact_search
 
-STEP = 1e-8  # what a passage loses against the one before it in its article, or in a list
+STEP = 1e-8  # difference of scores of successive passages of an article, or in a list
 
 
 class ImageSearchParameters(Parameters):
@@ -58,7 +58,7 @@ class ImageIndex:
 
     @classmethod
     def of(cls, base: IllustratedBase, encoder: str) -> Self:
-        """The part of the knowledge base that an encoder searches, by its route."""
+        """Open the part of the knowledge base that an encoder searches, by its route."""
         parts, faces = base.parts(), ENCODERS[encoder].route == "face"
         chosen = parts["humans_with_face"] if faces else parts["non_humans"] & base.readable()
         owners: dict[int, list[int]] = defaultdict(list)
@@ -69,14 +69,14 @@ class ImageIndex:
 
     @classmethod
     def of_names(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
-        """The names of articles, in a folder of vectors that stage `kvqae-name_search` wrote."""
+        """Open the names of articles, a folder of vectors that stage `kvqae-name_search` wrote."""
         owners = {row: [article] for row, article in enumerate(read_matrix(folder / ARTICLES).tolist())}
         return cls(read_matrix(folder / VECTORS), np.arange(len(owners)), owners, starts)
 
     def search(
         self, queries: NDArray[np.floating], depth: int
     ) -> tuple[list[dict[int, float]], list[dict[int, float]]]:
-        """For query images (n, dimension) the articles' cosines and the passages' scores, best article first."""
+        """Search for query images (n, dimension); returns articles' cosines and passages' scores, best first."""
         cosines, images = exact_search(queries, self.matrix, depth, rows=self.rows, cosine=True)
         articles = [articles_of(*ranked, self.owners, depth) for ranked in zip(images, cosines, strict=True)]
         return articles, [passages_of(ranked, self.starts, depth) for ranked in articles]
@@ -85,14 +85,14 @@ class ImageIndex:
 def articles_of(
     images: NDArray[np.int64], cosines: NDArray[np.floating], owners: dict[int, list[int]], depth: int
 ) -> dict[int, float]:
-    """Turn ranked images into at most `depth` articles; an image that several share gives each of them its score."""
+    """Convert ranked images to at most `depth` articles; all articles of an image get its score."""
     pairs = zip(images.tolist(), cosines.tolist(), strict=True)
     scores = ((article, score) for image, score in pairs for article in owners[image])
     return dict(islice(scores, depth))
 
 
 def passages_of(articles: dict[int, float], starts: NDArray[np.int64], depth: int) -> dict[int, float]:
-    """Turn ranked articles into passages, article by article until there are `depth`.
+    """Convert ranked articles to passages, article by article, until there are `depth`.
 
     The score of an article's passage number p (from 0) is the article's minus p · 1e-8. `starts` is (articles + 1,),
     the first passage of each article.
@@ -182,7 +182,7 @@ class NameSearchParameters(Parameters):
 
 
 def illustrated_names(articles: Path) -> tuple[NDArray[np.int64], Sequence[str]]:
-    """Numbers and titles of the articles with an image."""
+    """Return numbers and titles of the articles with an image."""
     table = read_table(articles, ["article", "title", "image"])
     illustrated = table.filter(pc.is_valid(table["image"]))
     return illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()

@@ -1,8 +1,8 @@
-"""Figure 4: how much of the question's words the first passage repeats, for BM25 and DPR, relevant or not.
+"""Compute Figure 4: the share of the question's words in the first passage, for BM25 and DPR, relevant or not.
 
-The paper gives no formula. Here: the share of the question's distinct content lemmas that are found in the passage
-(title included). Lemmas come from spaCy's English lemmatiser where its model is installed; without it
-Snowball stems stand in for lemmas, which the metrics say.
+The paper gives no formula. Here it is the share of the question's distinct content lemmas that are in the passage, with
+its title. Lemmas come from spaCy's English lemmatiser; without a model, Snowball stems replace them, and the metrics
+say so.
 """
 
 import re
@@ -30,7 +30,7 @@ _STEMMER = snowballstemmer.stemmer("english")
 
 
 def content_stems(text: str) -> frozenset[str]:
-    """Distinct stems (Snowball English) of the content words; stop words and punctuation are out."""
+    """Return the distinct stems (Snowball English) of a text's content words, without stop words and punctuation."""
     words = re.findall(r"[^\W_]+", fold(text).lower())
     return frozenset(_STEMMER.stemWords([word for word in words if word not in _STOP_WORDS and len(word) > 1]))
 
@@ -49,7 +49,7 @@ def spacy_lemmas(model: str) -> Lemmatize:
 
 
 def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
-    """|lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN when the question has no content word."""
+    """Compute |lemmas(question) ∩ lemmas(passage)| / |lemmas(question)|; NaN if the question has no content word."""
     content = lemmas(question)
     return len(content & lemmas(passage)) / len(content) if content else float("nan")
 
@@ -74,7 +74,7 @@ def write_overlaps(
     runs: Sequence[Path],
     out: Path,
 ) -> dict[str, float]:
-    """Write the overlap of each question with the first passage of each run, which is named as its folder."""
+    """Write the overlap of each question with the first passage of each run; a run is named as its folder."""
     lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
     texts = {question.id: question.text for question in read_questions(questions)}
     judged = read_qrels(qrels)

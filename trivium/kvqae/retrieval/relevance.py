@@ -1,4 +1,4 @@
-"""Relevance: which passages and articles hold an answer, over the pool of the compared systems (kvqae.md §6)."""
+"""Judge which pooled passages and articles contain an answer (kvqae.md §6)."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -18,13 +18,13 @@ AGREED = 0.9  # share of brought judgements that must hold an answer: titles and
 
 
 def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
-    """A passage is relevant if its title or its text contains an answer; `pool` has those to look at, by question."""
+    """Judge passages: relevant if title or text contains an answer; `pool` has the passages of each question."""
     texts = read_passage_texts(passages, articles, _union(pool))
     return _judge(questions, pool, lambda passage: [texts[passage]])
 
 
 def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
-    """An article is relevant if its title or its whole text contains an answer; arguments as in `judge_passages`."""
+    """Judge articles: relevant if title or whole text contains an answer; arguments as in `judge_passages`."""
     passages_of = ArticlePassages(passages)
     ids = [passages_of(article) for article in _union(pool).tolist()]
     texts = read_passage_texts(passages, articles, _union(ids))
@@ -36,14 +36,14 @@ def brought_judgements(
 ) -> tuple[Qrels, dict[str, float]] | None:
     """Read judgements of passages that the user brings as TREC qrels; None where none of these questions is judged.
 
-    Documents are rows of brought passages, or of ours. The authors' are `experiments/ir/all_qrels.trec` of
-    https://github.com/PaulLerner/ViQuAE, of the test questions.
+    Documents are rows of brought passages, or else of ours. The authors' judgements of the test questions are
+    `experiments/ir/all_qrels.trec` of https://github.com/PaulLerner/ViQuAE.
 
     Returns:
         The judgements, and counts of questions without any and of dropped passages, which have no article here.
 
     Raises:
-        BadInput: a passage that is not there, or fewer than `AGREED` of them hold an answer.
+        BadInput: no such passage, or a share below `AGREED` contains an answer.
     """
     qrels = read_qrels(file)
     numbers = numbers_of_rows(passages)
@@ -94,7 +94,7 @@ def _union(pool: Iterable[Ids]) -> Ids:
 
 
 def pool_runs(questions: Sequence[Question], runs: Sequence[Run], depth: int) -> list[Ids]:
-    """For each question the documents that any run has among its best `depth`, sorted."""
+    """Pool the documents that any run has among the best `depth` of a question; sorted, one array a question."""
     queries = [question.id for question in questions]
     tops = [run.complete(queries).documents[:, :depth] for run in runs]
     return [_union(top[row][top[row] != PADDING] for top in tops) for row in range(len(queries))]

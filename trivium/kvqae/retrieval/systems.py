@@ -1,4 +1,4 @@
-"""First-stage systems beyond the paper: searches by entities' names, and runs that somebody brings (kvqae.md §3).
+"""First-stage systems beyond the paper: searches by entities' names, and runs that a user brings (kvqae.md §3).
 
 A brought run is a TREC file with questions of any splits.
 """
@@ -34,7 +34,7 @@ NameEncoders = Annotated[
 
 
 class SystemsInUse(Parameters):
-    """The encoders in use, in their order: part of several sections."""
+    """Encoders in use, in their order; part of several sections."""
 
     places: ClassVar[Mapping[str, str]] = {
         "text_encoders": TEXT_SECTION,
@@ -47,26 +47,26 @@ class SystemsInUse(Parameters):
 
 
 def system_of(encoder: str) -> str:
-    """The name of an encoder's search by names: of its runs and rows, and of its weight in a fusion."""
+    """Name an encoder's search by names, as its runs, rows and weights are named."""
     return f"{encoder}_names"
 
 
-PREFIX = "brought_"  # of a system's name: in tables, metrics and weights it cannot be one of the graph's
+PREFIX = "brought_"  # of the names of brought runs, so that they differ from the graph's systems
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _ENDING = ".trec"
 UNKNOWN = 0.01  # share of a brought run's passages that may be of no article here
 
 
 def is_brought(system: str) -> bool:
-    """Whether a system's name is one of a brought run."""
+    """Whether a system is a brought run, by its name."""
     return system.startswith(PREFIX)
 
 
 def brought_files(folder: Path) -> dict[str, Path]:
-    """List brought runs as {name of the system: file}, by name; a README and folders are passed over.
+    """List brought runs as {name of the system: file}, by name; README.md and folders are ignored.
 
     Raises:
-        BadInput: another file, or a name that cannot be part of a metric's.
+        BadInput: another file, or a name that cannot be part of a metric's name.
     """
     files = {}
     for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != "README.md"):
@@ -98,7 +98,7 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
             raise BadInput("passages without an article here", file=path, field="document",
                            got=f"{lost} of {ranked.sum()}", expected=f"at most {UNKNOWN:.0%}")  # fmt: skip
         print(f"{path}: {lost} of {ranked.sum()} passages have no article here and are dropped", file=sys.stderr)
-    order = np.argsort(documents < 0, axis=1, kind="stable")  # what is dropped leaves no gap
+    order = np.argsort(documents < 0, axis=1, kind="stable")  # close the gaps of dropped passages
     documents = np.take_along_axis(documents, order, axis=1)
     scores = np.where(documents < 0, np.nan, np.take_along_axis(run.scores, order, axis=1))
     kept = first(Run(run.queries, documents, scores, run.name), depth)
@@ -109,7 +109,7 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
 
 
 def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth: int, out: Path) -> dict[str, float]:
-    """Write `{system}/{split}.trec` for each file of `brought` and each split that it has questions of."""
+    """Write `{system}/{split}.trec` for each file of `brought` and each split of its questions."""
     split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
     numbers, files = numbers_of_rows(passages), brought_files(brought)
     metrics: dict[str, float] = {"runs": len(files)}

@@ -1,9 +1,8 @@
-"""Text encoders at work: BERTs on disk, the texts that they read, and what a system encodes with (kvqae.md §3).
+"""Load, save and run text encoders (kvqae.md §3).
 
-DPR reads a passage as `title [SEP] text`. Of a folder in sentence-transformers' format its own configuration says how
-tokens become a vector (`1_Pooling`), whether it gets length 1 (`2_Normalize`), what is read before a text (`prompts` of
-`config_sentence_transformers.json`) and how long it may be; a passage is read as `title text`, as retrieval benchmarks
-give it to such encoders.
+DPR reads a passage as `title [SEP] text`. A folder in sentence-transformers' format configures pooling (`1_Pooling`),
+normalisation (`2_Normalize`), prompts before texts (`prompts` of `config_sentence_transformers.json`) and the length of
+texts; such encoders read a passage as `title text`, as in retrieval benchmarks.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +21,7 @@ from trivium.nets.feeding import Pipeline, Transfer
 from trivium.nets.pretrained import load_pretrained, load_sentence_folder
 from trivium.nets.tokens import Ids, Ragged, padded, ragged
 
-# Names under which sentence-transformers looks for a side's prompt, the first that is there.
+# Names of a side's prompt in sentence-transformers; the first one that exists is used.
 PROMPTS: dict[Side, tuple[str, ...]] = {"question": ("query",), "passage": ("document", "passage", "corpus")}
 
 
@@ -41,7 +40,7 @@ def save_text_encoder(folder: Path, model: PreTrainedModel, tokenizer: PreTraine
 def tokenize(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], max_tokens: int, *, titles: Sequence[str] | None = None
 ) -> list[list[int]]:
-    """Token ids `[CLS] text [SEP]`, or `[CLS] title [SEP] text [SEP]`, cut to `max_tokens` from the longer part."""
+    """Tokenise as `[CLS] text [SEP]` or `[CLS] title [SEP] text [SEP]`; the longer part is cut to fit `max_tokens`."""
     first, second = (texts, None) if titles is None else (titles, texts)
     if not len(texts):
         return []
@@ -65,7 +64,7 @@ def encode(
 ) -> NDArray[np.float32]:
     """Encode tokenised texts, (texts, width), in their order; batches hold texts of similar length.
 
-    `pooled` makes a batch's vectors of encoder, ids and mask. The batch size halves itself when GPU memory runs out.
+    `pooled` computes a batch's vectors from encoder, ids and mask. The batch size is halved when GPU memory runs out.
     """
     device = next(encoder.parameters()).device
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
@@ -87,9 +86,9 @@ def encode(
 
 
 class TextEncoder:
-    """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format that serves both sides.
+    """One side of a frozen encoder: DPR's tower, or a network in sentence-transformers' format, used for both sides.
 
-    `name` is that of its entry in `kvqae.text_encoders`. The network is on the GPU if there is one.
+    `name` is its entry in `kvqae.text_encoders`. The network is on the GPU if there is one.
     """
 
     def __init__(self, name: str, model: Path, side: Side) -> None:
@@ -105,11 +104,11 @@ class TextEncoder:
 
     @property
     def width(self) -> int:
-        """Numbers in a vector."""
+        """Size of a vector."""
         return int(self.network.config.hidden_size)
 
     def tokenize(self, texts: Sequence[str], max_tokens: int, titles: Sequence[str] | None = None) -> list[list[int]]:
-        """Token ids of questions, or of passages with their titles, cut to `max_tokens` and what the folder allows."""
+        """Tokenise questions, or passages with titles, cut to `max_tokens` and to what the folder allows."""
         if self._sentences is None:
             return tokenize(self.tokenizer, texts, max_tokens, titles=titles)
         if titles is not None:
@@ -120,6 +119,6 @@ class TextEncoder:
         return tokenize(self.tokenizer, texts, min(max_tokens, self._sentences.longest))
 
     def encode(self, ids: Sequence[Ids], batch_size: int) -> NDArray[np.float32]:
-        """Vectors (texts, width) of what `tokenize` gives; the batch size halves itself when GPU memory runs out."""
+        """Encode the output of `tokenize`, (texts, width); the batch size is halved when GPU memory runs out."""
         pooled = cls_vectors if self._sentences is None else self._sentences.vectors
         return encode(self.network, self.tokenizer, ids, batch_size, pooled)

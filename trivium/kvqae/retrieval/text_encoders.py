@@ -1,8 +1,8 @@
-"""Which text encoders of questions and passages there are: names, labels and prefixes, without their networks.
+"""Names, labels and prefixes of the known text encoders; their networks are in `text_encoder.py`.
 
-A line NAME of `kvqae.text_encoders` in `params.yaml` puts an encoder to use; the name is that of its vectors, runs and
-rows. A name that stands here has a label and, where its folder states no prompts, its family's published prefixes. Any
-other name works, too: of a folder in sentence-transformers' format, which states all that is to be known (kvqae.md §3).
+An entry NAME of `kvqae.text_encoders` in `params.yaml` puts an encoder to use; its vectors, runs and rows have this
+name. A name listed here has a label and, where its folder states no prompts, its family's published prefixes. Any other
+name stands for a folder in sentence-transformers' format, which states all settings (kvqae.md §3).
 """
 
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ Side = Literal["question", "passage"]
 
 @dataclass(frozen=True)
 class EncoderFamily:
-    """Name in tables and way of reading texts of an encoder.
+    """An encoder's names in tables, and how it reads texts.
 
     Attributes:
-        label: what tables call it.
-        symbol: what stands for it in the formulae of the tables' rows.
-        towers: DPR's two BERTs, one a side, in the folders `question` and `passage`; else one network in
+        label: name in tables.
+        symbol: symbol in the formulae of the tables' rows.
+        towers: whether it is DPR's two BERTs, in the folders `question` and `passage`; else it is one network in
             sentence-transformers' format.
-        prefixes: what is read before a question and before a passage, where the folder states no prompt.
+        prefixes: text before a question and before a passage, where the folder states no prompt.
     """
 
     label: str
@@ -50,7 +50,7 @@ TEXT = ("bm25", *TEXT_ENCODERS)  # names of the known systems that search by the
 
 
 def family_of(name: str) -> EncoderFamily:
-    """Look an encoder's family up by its name; one that does not stand above is called by its own name."""
+    """Return an encoder's family by its name; an unknown encoder gets its name as its label."""
     return TEXT_ENCODERS.get(name) or EncoderFamily(name, name)
 
 
@@ -65,7 +65,7 @@ def text_encoder_parameters(name: str, values: Mapping[str, Any]) -> TextEncoder
     return validate(TextEncoderParameters, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 
-# `kvqae.text_encoders`, as stages read it that only ask which encoders are in use, and in which order.
+# `kvqae.text_encoders` for stages that need only names and order of the encoders in use.
 TextEncoders = Annotated[
     dict[Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]*$")], dict[str, Any]],
     Field(description="Text encoders in use, in the tables' order"),

@@ -1,4 +1,4 @@
-"""One vector a passage of the knowledge base and a question, by a text encoder (kvqae.md §3)."""
+"""Encode the passages of the knowledge base and the questions by a text encoder (kvqae.md §3)."""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -18,11 +18,11 @@ from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
 from trivium.kvqae.retrieval.text_encoders import SECTION
 
-if TYPE_CHECKING:  # torch takes seconds to import, and only who encodes needs it
+if TYPE_CHECKING:  # torch takes seconds to import, and only encoding needs it
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
     from trivium.nets.tokens import Ragged
 
-SHARDS = 4  # that a worker is given at a time
+SHARDS = 4  # shards in a part, the unit of work
 CHUNK = 1024  # passages tokenised at a time
 
 
@@ -45,7 +45,7 @@ class Shard(NamedTuple):
 
 
 def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[list[Shard]]:
-    """Stream the knowledge base in shards, `SHARDS` at a time: so many can be tokenised ahead."""
+    """Stream the knowledge base in parts of `SHARDS` shards, within which texts are tokenised ahead."""
     size = knowledge_base_size(passages)
     batches = stream_passages(passages, articles, batch_size=shard_size, limit=size)
     shards = (Shard(*batch) for batch in batches)
@@ -55,10 +55,10 @@ def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[l
 def encode_part(
     part: Sequence[Shard], *, encoder: str, model: Path, work: Path, parameters: EncodeTextsParameters, source: str
 ) -> list[Path]:
-    """Write each shard's vectors, float16, to a file of `work`; those that are there are not made again.
+    """Write each shard's vectors, float16, to a file of `work`; existing files are kept.
 
-    They are those of the passages' side of an encoder in `model`, loaded once a process. Where a GPU encodes a shard,
-    processes tokenise the next one meanwhile. `source` is the passages' file, for messages.
+    The encoder of passages in `model` is loaded once a process. While a GPU encodes a shard, processes tokenise the
+    next one. `source` is the passages' file, for messages.
     """
     files = [work / f"passages-{shard.first:09d}.npy" for shard in part]
     new = [(shard, file) for shard, file in zip(part, files, strict=True) if not file.exists()]

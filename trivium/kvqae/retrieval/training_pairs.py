@@ -1,4 +1,4 @@
-"""Training pairs of the dual encoder: relevant passages, and BM25's best irrelevant ones (kvqae.md §3)."""
+"""Make and draw training pairs of the dual encoder: relevant passages, and BM25's hard negatives (kvqae.md §3)."""
 
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -57,7 +57,7 @@ def make_pairs(
 
 
 def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
-    """List the passages of each question's own article; none where there is no such article."""
+    """List the passages of the article of each question's entity; empty where there is no such article."""
     subjects = {question.wikidata_id for question in questions if question.wikidata_id is not None}
     passages_of = passages_of_articles(passages, articles, subjects)
     return [passages_of.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
@@ -90,7 +90,7 @@ class Pairs:
     negatives: list[NDArray[np.int64]]
 
     def passages(self) -> NDArray[np.int64]:
-        """All passages, each once, ascending."""
+        """Return the numbers of all passages, each once, ascending."""
         return np.unique(np.concatenate([*self.positives, *self.negatives]))
 
 
@@ -113,11 +113,11 @@ def read_pairs(path: Path) -> Pairs:
 
 
 def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Triple]]:
-    """Draw batches without end, from rounds over the questions in random order.
+    """Draw an endless sequence of batches, in rounds over the questions in random order.
 
     One positive and one negative of a question are drawn anew each time. In-batch negatives have to be irrelevant: a
-    question waits for the next batch when a passage drawn for it is relevant to another question of the batch, or the
-    other way round. The n-th batch depends on nothing but the seed, so a training can go on anywhere.
+    question is deferred to the next batch when a passage drawn for it is relevant to another question of the batch, or
+    vice versa. The n-th batch depends only on the seed, so that a training can resume anywhere.
     """
     random = np.random.default_rng(seed)
     relevant = [frozenset(ids.tolist()) for ids in pairs.positives]
