@@ -202,7 +202,7 @@ def test_another_model_and_another_version_are_refused(tmp_path):
     make(tmp_path, told)
     config = tmp_path / "clip" / "open_clip_config.json"
     config.write_text(config.read_text("utf-8").replace("0.25", "0.5"), "utf-8")
-    with pytest.raises(BadInput, match="field 'clip': the model is another one"):
+    with pytest.raises(BadInput, match="field 'clip': the model differs"):
         open_asker(tmp_path / "base", no_foreign)
     described = read_json(tmp_path / "base" / DESCRIBED)
     described["settings"]["version"] = VERSION + 1

@@ -93,7 +93,7 @@ class Fused:
     run: Run
     systems: Sequence[str]
     documents: NDArray[np.int64]  # (n,) candidates
-    parts: NDArray[np.float64]  # (systems, n) of their scores, what each system contributed
+    parts: NDArray[np.float64]  # (systems, n) contributions of the systems to their scores
 
     @classmethod
     def of(

@@ -1,12 +1,11 @@
-"""Candidate images of each potential question, from its entity's Commons category (kvqae.md §2, step 4).
+"""Find candidate images of each potential question in its entity's Commons category (kvqae.md §2, step 4).
 
-A candidate has a free licence and is neither the knowledge base's image of the entity nor nearly a copy of it. Near
-duplicates are told by the difference hash ("dHash"): the picture is reduced to 9 × 8 grey values; bit (r, c) says
+A candidate has a free licence and is neither the knowledge base's image of the entity nor a near duplicate of it. Near
+duplicates are detected by the difference hash ("dHash"): the picture is reduced to 9 × 8 grey values; bit (r, c) says
 whether grey grows from column c to c + 1 of row r. Copies that were scaled, compressed or brightened keep nearly all of
-the 64 bits; a crop, a mirror image or another photograph does not. Of flat pictures the hash says little: all bits of
-a flag and nearly all of a logo are 0. So the grey values have to agree as well, to `MAX_GREY` levels of 255 on average.
-Scaling and compressing change them by 2 levels, brightening by a sixth by about 20; two photographs that have nothing
-in common differ by 40.
+the 64 bits; a crop, a mirror image or another photograph does not. Flat pictures have little hash: all bits of a flag
+and nearly all of a logo are 0. So the grey values must agree as well, to `MAX_GREY` levels of 255 on average. Scaling
+and compressing change them by 2 levels, brightening by a sixth by about 20; unrelated photographs differ by 40.
 """
 
 from collections import Counter, defaultdict
@@ -41,11 +40,11 @@ SCHEMA = pa.schema(
 )
 # Why a file of a category is no candidate; the first that applies counts.
 REASONS = ("licence_restricted", "licence_unknown", "reference", "not_at_hand", "unreadable", "near_duplicate")
-_UNKNOWN_NAMES = 20  # of licences that the metrics name; there may be any number
+_UNKNOWN_NAMES = 20  # most names of unknown licences in the metrics
 
 
 def image_score(file: CommonsFile, label: str, wikidata_id: str) -> int:
-    """Count in how many of four places the entity appears: every category, the description, the title, what it depicts.
+    """Count in how many of four places the entity is named: every category, description, title, depicted items.
 
     Its label is normalised as answers are and matched at word boundaries.
     """
@@ -136,7 +135,7 @@ def choose_images(
         if len(chosen) == parameters.images:
             break
         same_name = commons_file_name(file.name) == commons_file_name(subject["reference"])
-        own = "reference" if same_name else commons.of(file.name)  # what costs least is looked at first
+        own = "reference" if same_name else commons.of(file.name)  # the cheapest check comes first
         if isinstance(own, str):
             counts[own] += 1
         elif not isinstance(reference, str) and near_duplicates(own, reference, parameters.max_bits):
@@ -177,7 +176,7 @@ def find_candidates(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Find the candidate images of every potential question that has some, rows of `SCHEMA`; returns counts, too.
 
-    `rows` are of `SUBJECT_SCHEMA`, `commons` lists files of categories, `images` has these. The count
+    `rows` have `SUBJECT_SCHEMA`, `commons` lists the files of categories, `images` has their images. The count
     `share_without_image` is the paper's: questions without Commons category, or without a candidate in it.
     """
     entities = {row["wikidata_id"]: row for row in rows}

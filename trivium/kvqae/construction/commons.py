@@ -1,8 +1,8 @@
-"""Commons: files of a category, names of files and their previews, and which licences are free (kvqae.md §1, §2).
+"""Wikimedia Commons: files of categories, names of files and previews, and free licences (kvqae.md §1, §2).
 
-Free are licences that allow redistribution and change, also for money, as freedomdefined.org has it, Commons' own
-criterion. Commons hosts free files only, but its categories are read through third parties and templates err, so what
-the table does not know is not free.
+Free licences allow redistribution and changes, also commercially, as defined by freedomdefined.org, Commons' own
+criterion. Commons hosts only free files, but its categories are read through third parties and templates may be wrong,
+so a licence that is not in the table does not count as free.
 """
 
 import re
@@ -15,10 +15,10 @@ from pydantic.dataclasses import dataclass
 
 from trivium.core.tables import read_json_records
 
-# ViQuAE's authors keep previews. A width stands before the file's name; before that, of scans and documents, the
-# compression and the page shown. A video has a second hyphen.
+# ViQuAE's authors keep previews. A width precedes the file's name; for scans and documents, compression and page
+# precede that. A video has a second hyphen.
 _PREVIEW = re.compile(r"(?:loss(?:y|less)-)?(?:page\d+-)?\d+px--?(?P<file>.+)")
-# Formats that browsers do not show: their previews have another one, whose ending is put behind the file's own.
+# Formats that browsers do not show: their previews have another format, whose suffix follows the file's own.
 _CONVERTED = re.compile(
     r"(?P<file>.+\.(?:svg|tiff?|pdf|djvu|webp|xcf|stl|og[gv]|webm|mpe?g))\.(?:png|jpe?g)", re.IGNORECASE
 )
@@ -54,7 +54,7 @@ FREE_LICENCES: dict[str, str] = {
     "governments' open licences": rf"(?:ogl|dl-de-by|dl-de-zero|licence-ouverte){_VERSION}{_PORT}",
 }
 _FREE = re.compile("|".join(FREE_LICENCES.values()))
-# A part that takes a freedom away, wherever it stands in the name.
+# A part of a name that restricts a licence.
 _RESTRICTIONS = frozenset({"nc", "nd", "noncommercial", "nonderivative", "noderivatives"})
 _RESTRICTED = re.compile(r"fair-?use.*|non-?free.*|all-rights-reserved|copyrighted")
 _SEPARATORS = re.compile(r"[\s_-]+")
@@ -76,11 +76,11 @@ class CommonsFile:
     """A file of a Commons category, as a line of `commons.jsonl`.
 
     Attributes:
-        category: the one it was found in, without "Category:"; `categories`: all that it is in.
+        category: the category that lists it, without "Category:"; `categories`: all its categories.
         title: such as "File:X.jpg".
         depicts: Wikidata ids.
         license: Commons' machine-readable name such as "cc-by-sa-4.0"; empty when it states none.
-        sha1: of the original file, hexadecimal.
+        sha1: SHA-1 of the original file, in hexadecimal digits.
     """
 
     category: StrictStr
@@ -93,11 +93,11 @@ class CommonsFile:
 
     @property
     def name(self) -> str:
-        """Its name in the image shards."""
+        """Name in the image shards."""
         return self.title.removeprefix("File:")
 
 
 def read_commons(path: Path) -> Iterator[CommonsFile]:
-    """Stream `commons.jsonl`; a file may stand there once a category."""
+    """Stream `commons.jsonl`, which may list a file once for each category."""
     for _, file in read_json_records(path, CommonsFile):
         yield file

@@ -1,9 +1,9 @@
-"""Questions about pictures: the mention of the entity replaced by an ambiguous one (kvqae.md §2, step 5).
+"""Generate questions about pictures: an ambiguous mention replaces that of the entity (kvqae.md §2, step 5).
 
-A person goes by an occupation ("this writer"), any other entity by a type ("this bridge"); whoever has a gender also by
-"this man" or "this woman", and by a pronoun that fits the mention's dependency: he-him-his, she-her-hers. Two mentions
-of one entity make one question, two of different entities make two. Whatever the parser thought, a question that still
-names the entity, or that gives its answer away, is not generated. Annotators get a file of one JSON object a line.
+A person is mentioned by an occupation ("this writer"), any other entity by a type ("this bridge"); an entity with a
+gender also by "this man" or "this woman", and by a pronoun that fits the mention's dependency: he-him-his,
+she-her-hers. Two mentions of one entity make one question, two of different entities make two. A question that still
+names the entity, or that contains its answer, is not generated. The output has one JSON object a line.
 """
 
 import random
@@ -24,14 +24,14 @@ MENTION_TYPES: tuple[MentionType, ...] = get_args(MentionType)
 
 
 class AmbiguousMention(NamedTuple):
-    """One way to refer to the entity, in the form that its place in the question asks for: "this writer's", "her"."""
+    """One way to refer to the entity, in the form that its place in the question requires: "this writer's", "her"."""
 
     type: MentionType
     text: str
 
 
 class Gendered(NamedTuple):
-    """Words of one gender: nominative, accusative, possessive before a noun and on its own."""
+    """Words of one gender: a noun, and the pronouns: nominative, accusative, possessive before a noun and alone."""
 
     noun: str
     subject: str
@@ -90,8 +90,8 @@ def _possessive(mention: Mention) -> bool:
 def replaced_span(mention: Mention) -> tuple[int, int]:
     """Find the characters that an ambiguous mention replaces.
 
-    They are the mention's whole stretch (titles, appositions, relative clauses), quotation marks around it, an article
-    before it and a possessive marker after it; of the root of a sentence the mention alone, not all that depends on it.
+    They are the mention's whole subtree (titles, appositions, relative clauses), quotation marks around it, an article
+    before it and a possessive marker after it; for the root of a sentence, the mention without its dependents.
     """
     text, start, end = mention.text, mention.subtree_start, mention.subtree_end
     if mention.dependency == "root":
@@ -109,7 +109,7 @@ def replaced_span(mention: Mention) -> tuple[int, int]:
 def replace_mentions(text: str, ambiguous: Iterable[tuple[Mention, str]]) -> str:
     """Put ambiguous mentions of one entity into a question, capitalised where they begin a sentence.
 
-    A mention inside another's span goes with it.
+    A mention inside another's span is replaced with it.
     """
     parts, done = [], 0
     spans = sorted((*replaced_span(mention), words) for mention, words in ambiguous)
@@ -137,7 +137,7 @@ def draw_mention(possible: Sequence[AmbiguousMention], *, seed: int, key: str) -
     return generator.choice([mention for mention in possible if mention.type == kind])
 
 
-# Why a question cannot be generated; `no_mention`: a person of whom neither occupation nor gender is known, say.
+# Why a question cannot be generated; `no_mention`: for example, a person without known occupation and gender.
 Reason = Literal["no_mention", "name_remains", "answer_in_question"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
@@ -145,7 +145,7 @@ REASONS: tuple[Reason, ...] = get_args(Reason)
 def generate_question(
     subject: Mapping[str, Any], mention: Mention, repeats: Sequence[Mention] = (), *, seed: int
 ) -> dict[str, Any] | Reason:
-    """Generate a question of a subject's row and its mention, or say why not; `repeats` are further mentions of it."""
+    """Generate a question from a subject's row and its mention, or say why not; `repeats` are further mentions."""
     about = {name: subject[name] for name in ("human", "types", "occupations", "gender")}
     possible = possible_mentions(mention, **about)
     if not possible:
@@ -189,7 +189,7 @@ def generate_questions(
     """Generate the questions that have images, in the order of the rows; returns counts, too.
 
     Questions about one entity propose different images, as long as there are enough. `subjects` are rows of
-    `SUBJECT_SCHEMA`, one a mention, `images` candidates by the mention's key, best first.
+    `SUBJECT_SCHEMA`, one for each mention; `images` are candidates by the mention's key, best first.
     """
     counts: Counter[str] = Counter(dict.fromkeys(("repeated_mention", *REASONS), 0))
     mentions = [Mention(**{name: row[name] for name in MENTION_SCHEMA.names}) for row in subjects]
@@ -224,7 +224,8 @@ def generate_questions(
 def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequence[str]]) -> None:
     """Add the candidates, the proposed one first: an entity's n-th question, by id, gets its n-th best.
 
-    As in the authors' program, questions so seldom share an image, which would keep all about an entity in one split.
+    So questions rarely share an image, as in the authors' program; sharing would keep an entity's questions in one
+    split.
     """
     number: Counter[str] = Counter()
     for question in sorted(generated, key=lambda question: question["id"]):
@@ -240,16 +241,16 @@ class GeneratedQuestion:
     """A question whose named entity was replaced by an ambiguous mention.
 
     Attributes:
-        id: TriviaQA's id of the question it was made from, an underscore, where the mention starts.
+        id: TriviaQA's id of the original question, an underscore, and the start of the mention.
         text: the generated question.
-        original_question: TriviaQA's, which names the entity.
-        names: all that the entity is called.
-        ambiguous_mention: what stands for it now; `other_mentions`: those that would do as well.
-        original_answer, answers: the usual form, and all valid ones.
+        original_question: TriviaQA's question, which names the entity.
+        names: all names of the entity.
+        ambiguous_mention: the ambiguous mention in the text; `other_mentions`: other possible ones.
+        original_answer, answers: the usual form of the answer, and all valid ones.
         wikidata_id, kilt_id, title: the entity, its article in KILT and that article's title.
         human: whether the entity is a person.
         reference: the knowledge base's image of the entity.
-        images: candidates, at least one: the one proposed, then the others.
+        images: candidates, at least one: the proposed one, then the others.
     """
 
     id: str
@@ -269,14 +270,14 @@ class GeneratedQuestion:
 
     @property
     def source(self) -> str:
-        """Id of the TriviaQA question it was made from."""
+        """Id of the original TriviaQA question."""
         return self.id.rpartition("_")[0]
 
 
 def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     """Make a pattern of any of the names (one at least) at word boundaries, regardless of case.
 
-    Names are not normalised as answers are: "The Who" without its article would stand in every second question.
+    Names are not normalised as answers are: without its article, "The Who" would match every second question.
     """
     longest_first = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
@@ -287,7 +288,7 @@ _LISTS = ("names", "other_mentions", "images")
 
 
 def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
-    """Read generated questions by id, in the order of the file, which has one at least."""
+    """Read generated questions by id, in the order of the file; `BadInput`: no question."""
     questions = {}
     for _, record in read_json_lines(path):
         own = {name: record[name] for name in _TEXTS} | {name: tuple(record[name]) for name in _LISTS}

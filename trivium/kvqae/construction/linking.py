@@ -1,4 +1,4 @@
-"""The Wikipedia articles that TagMe found in questions, as KILT has them, with what their entities are called."""
+"""Link mentions in questions to the Wikipedia articles that TagMe found, as KILT has them."""
 
 import re
 from collections import Counter, defaultdict
@@ -24,12 +24,12 @@ _PARENTHESES = re.compile(r"\s*\([^()]*\)\s*$")
 
 @dataclass
 class LinkedArticle:
-    """An article that some question links to.
+    """An article that a question links to.
 
     Attributes:
-        title, wikipedia_id: KILT's.
-        wikidata_id: its entity; None when KILT does not know it.
-        aliases: of the entity, as KILT gives them.
+        title, wikipedia_id: as in KILT.
+        wikidata_id: its entity; None if KILT has none.
+        aliases: aliases of the entity in KILT.
         answers_to: the questions that link to it and whose answer its text contains.
     """
 
@@ -41,7 +41,7 @@ class LinkedArticle:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The title with and without its parentheses, and the aliases; none twice."""
+        """Distinct names: the title with and without its parentheses, and the aliases."""
         return tuple(dict.fromkeys([self.title, without_parentheses(self.title), *self.aliases]))
 
 
@@ -52,12 +52,12 @@ def page_title(link: str) -> str:
 
 
 def without_parentheses(title: str) -> str:
-    """Remove what Wikipedia adds to tell namesakes apart: "Phoenix (ship)" → "Phoenix"."""
+    """Remove the disambiguation of a title: "Phoenix (ship)" → "Phoenix"."""
     return _PARENTHESES.sub("", title) or title
 
 
 def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) -> dict[str, LinkedArticle]:
-    """Stream KILT's articles once, keeping those that are linked: by title, without their texts."""
+    """Stream KILT's articles once; returns those that are linked, by title, without their texts."""
     linking: dict[str, list[TriviaQuestion]] = defaultdict(list)
     for question in questions:
         for link in set(map(page_title, question.links)):
@@ -87,7 +87,7 @@ LINK_SCHEMA = pa.schema(
         ("title", pa.string()),
         ("wikipedia_id", pa.string()),
         ("wikidata_id", pa.string()),
-        ("names", pa.list_(pa.string())),  # what the article's entity is called: the title and its aliases
+        ("names", pa.list_(pa.string())),  # names of the entity: the title and its aliases
         ("answer", pa.string()),
         ("answers", pa.list_(pa.string())),
         ("distance", pa.float64()),
@@ -98,19 +98,19 @@ LINK_SCHEMA = pa.schema(
 # Why a mention is not linked, in the order in which a link can fail: the link that came furthest gives the reason.
 Reason = Literal["no_link", "distance_too_large", "no_article", "answer_not_in_article"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-CLAIMED = "claimed_by_nearer_mention"  # why a link is given up again
+CLAIMED = "claimed_by_nearer_mention"  # why a link is dropped
 _POSSESSIVE = re.compile(r"['’]s?$")
 
 
 class Link(NamedTuple):
-    """The article that a mention stands for, and how far its nearest name is from the mention."""
+    """The article of a mention's entity, and the distance of its nearest name to the mention."""
 
     article: LinkedArticle
     distance: float
 
 
 def mention_distance(mention: str, name: str) -> float:
-    """Compute the word Levenshtein distance over the longer length, in [0, 1], without case and possessive ending."""
+    """Compute the word Levenshtein distance over the longer length, in [0, 1], ignoring case and possessive ending."""
     a, b = _words(mention), _words(name)
     longer = max(len(a), len(b))
     return Levenshtein.distance(a, b) / longer if longer else 1.0
@@ -123,9 +123,9 @@ def _words(text: str) -> list[str]:
 def link_mention(
     mention: Mention, question: TriviaQuestion, articles: Mapping[str, LinkedArticle], *, max_distance: float
 ) -> Link | Reason:
-    """Find the article that a mention stands for, within `max_distance`, or the reason why there is none.
+    """Find the article of a mention's entity, within `max_distance`, or the reason why there is none.
 
-    A link whose title none of the articles has is compared by its title alone.
+    A link without article is compared by its title alone.
     """
     reached: list[Reason] = ["no_link"]
     candidates: list[Link] = []
@@ -147,10 +147,10 @@ def link_mention(
 
 
 def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
-    """Find a question's mentions that name something else than the article they share with a nearer one.
+    """Find a question's mentions whose article is linked by a nearer mention, and is not meant.
 
-    Such as the second in "Unlike X Castle, Y Castle"; not one whose words, articles aside, all stand in a name, as
-    "Lark" for "Ada Lark".
+    An example is the second in "Unlike X Castle, Y Castle". A mention whose words, articles aside, are all in a name is
+    kept, as "Lark" for "Ada Lark".
     """
     nearest: dict[str, float] = {}
     for link in links.values():
@@ -175,7 +175,7 @@ def link_mentions(
     *,
     max_distance: float,
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Link mentions, each a potential question of its own: rows of `LINK_SCHEMA`, and counts of those left out."""
+    """Link mentions, each a potential question; returns rows of `LINK_SCHEMA`, and counts of those left out."""
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
     links: dict[str, dict[Mention, Link]] = defaultdict(dict)
     for mention in mentions:

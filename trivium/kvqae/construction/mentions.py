@@ -1,4 +1,4 @@
-"""Mentions of named entities in TriviaQA's questions, by recogniser and dependency (kvqae.md §2, step 1)."""
+"""Find mentions of named entities in TriviaQA's questions by spaCy (kvqae.md §2, step 1)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -14,8 +14,8 @@ from trivium.formats.triviaqa import TriviaQuestion
 HOW_MANY = ("no", "one", "two", "more")
 _NEEDED_PIPES = ("tok2vec", "transformer", "parser", "ner")
 _POSSESSIVE = ("'s", "’s", "'", "’")
-# What stands before a noun and belongs to its phrase, in spaCy's labels and in Universal Dependencies; an auxiliary, a
-# preposition or a conjunction that a parser hangs there does not.
+# Labels of modifiers before a noun, in spaCy and in Universal Dependencies; auxiliaries, prepositions and conjunctions
+# that a parser attaches to the noun do not belong to its phrase.
 _MODIFIERS = ("amod", "compound", "det", "nmod", "nummod", "poss", "predet", "quantmod")
 _COORDINATION = ("cc", "conj")
 
@@ -28,14 +28,13 @@ class Mention:
         question: TriviaQA's id of the question.
         text: the whole question.
         start, end: the mention, `text[start:end]`.
-        label: the recogniser's, such as PERSON.
+        label: the recogniser's label, such as PERSON.
         dependency: of the mention's syntactic root, in lower case, such as nsubj.
-        subtree_start, subtree_end: the smallest stretch that holds the mention and all that depends on it: apposition,
-            relative clause, possessive marker; of what stands before it, its noun phrase alone; without further
-            entities that are joined to it ("X, the poet, and Y").
-        possessive: whether a possessive marker ('s, ’s or a bare ') follows the mention, or ends it or its stretch and
-            it is a `poss`.
-        head: the word that the mention depends on; the mention's own root when that is the sentence's.
+        subtree_start, subtree_end: the smallest span of the mention and its dependents: apposition, relative clause,
+            possessive marker; before it only its noun phrase; without coordinated entities ("X, the poet, and Y").
+        possessive: whether a possessive marker ('s, ’s or a bare ') follows the mention, or ends it or its span and it
+            is a `poss`.
+        head: the word that the mention depends on; the mention's own root if that is the root of the sentence.
     """
 
     question: str
@@ -51,12 +50,12 @@ class Mention:
 
     @property
     def key(self) -> str:
-        """Names the potential question that this mention gives: a question with two mentions gives two."""
+        """Id of the potential question of this mention; a question with two mentions gives two."""
         return f"{self.question}_{self.start}"
 
     @property
     def surface(self) -> str:
-        """The mention itself."""
+        """Text of the mention."""
         return self.text[self.start : self.end]
 
 
@@ -97,7 +96,7 @@ def _mention(question: str, document: Any, entity: Any) -> Mention:
     first = _phrase_start(document, entity)
     last = document[_phrase_end(document, entity)]
     following = document[entity.end].text if entity.end < len(document) else ""
-    # A parser's word alone is not enough: some take the subject of "was the Petrel built" for a possessive.
+    # The dependency alone is not enough: some parsers label the subject of "was the Petrel built" as possessive.
     marked = entity.text.endswith(_POSSESSIVE) or last.text.endswith(_POSSESSIVE)
     return Mention(
         question=question, text=document.text, start=entity.start_char, end=entity.end_char, label=entity.label_,
@@ -121,7 +120,7 @@ def _phrase_start(document: Any, entity: Any) -> int:
 
 
 def _phrase_end(document: Any, entity: Any) -> int:
-    """Find the last token that depends on the entity, before what is joined to it: "X, the poet, and Y"."""
+    """Find the last token that depends on the entity, before a coordination: "X, the poet, and Y"."""
     last: int = max(entity.root.right_edge.i, entity.end - 1)
     for token in document[entity.end : last + 1]:
         if token.dep_.partition(":")[0] in _COORDINATION and entity.start <= token.head.i < entity.end:

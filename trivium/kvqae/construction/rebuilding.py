@@ -1,4 +1,4 @@
-"""The rebuilt data set: what annotators kept, at random splits without a shared image, as ViQuAE's (kvqae.md §2)."""
+"""Rebuild the data set from what annotators kept, with random splits that share no image (kvqae.md §2)."""
 
 import string
 from collections import Counter
@@ -22,8 +22,8 @@ from trivium.measures.answers import AnswerMatcher
 def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, float], seed: int) -> list[str]:
     """Split items at random, those with a key in common, directly or through others, into the same split.
 
-    Such components are shuffled and dealt out, the largest first, each to the split that lacks most items. Of the
-    shares only the proportions matter; sizes miss them by less than the size of the largest component.
+    These components are shuffled and assigned, the largest first, each to the split that lacks most items. Only the
+    proportions of the shares matter; sizes deviate by less than the size of the largest component.
     """
     components = find_components(keys)
     order = np.random.default_rng(seed).permutation(len(components)).tolist()
@@ -40,8 +40,8 @@ def disjoint_splits(keys: Sequence[Iterable[Hashable]], shares: Mapping[str, flo
 
 
 def find_components(keys: Sequence[Iterable[Hashable]]) -> list[list[int]]:
-    """Find connected components of items that have keys in common: item numbers, ascending; by first item."""
-    from scipy.cluster.hierarchy import DisjointSet  # takes long to import, and most of this module does without
+    """Find connected components of items with common keys; returns ascending item numbers, ordered by first item."""
+    from scipy.cluster.hierarchy import DisjointSet  # slow to import
 
     items, first = DisjointSet(range(len(keys))), dict[Hashable, int]()
     for item, own in enumerate(keys):
@@ -94,7 +94,7 @@ class Kept:
 
 
 def image_names(kept: Iterable[Kept]) -> dict[str, str]:
-    """Name the chosen images anew, uniquely and safely for any file system: the entity's id and a number."""
+    """Rename the chosen images to unique and portable names: the entity's id and a number."""
     numbers: dict[str, int] = {}
     names: dict[str, str] = {}
     for question in sorted(kept, key=lambda question: (question.generated.wikidata_id, question.image)):
@@ -114,7 +114,7 @@ def viquae_record(question: Kept, image: str) -> dict[str, Any]:
         "input": question.text,
         "image": image,
         "wikidata_id": made.wikidata_id,
-        "kilt_id": made.source,  # as in ViQuAE: of the question in KILT, not of the article
+        "kilt_id": made.source,  # as in ViQuAE: id of the question in KILT, not of the article
         "url": "",
         "original_question": made.original_question,
         "output": _output(made),
@@ -138,7 +138,7 @@ def _output(made: GeneratedQuestion) -> dict[str, Any]:
 
 
 def remaining_triviaqa(folder: Path, kept: Sequence[Kept], counts: dict[str, float]) -> Iterator[dict[str, Any]]:
-    """Stream TriviaQA's questions of all splits that none of ours was made from, by id or words; each once.
+    """Stream TriviaQA's questions of all splits, each once, except those that ours were made from, by id or words.
 
     `counts` receives how many were left out.
     """
@@ -181,7 +181,7 @@ def keep(
 ) -> tuple[dict[str, Annotation], dict[str, float]]:
     """Choose the annotation that counts of each question that is kept, in the order of the generated questions.
 
-    Questions in which annotators wrote the entity's name, or else the answer, are dropped; returns counts, too.
+    Questions in which annotators wrote the entity's name or the answer are dropped; returns counts, too.
     """
     kept: dict[str, Annotation] = {}
     names = ("discarded", "dropped_naming_the_entity", "dropped_giving_the_answer")

@@ -1,8 +1,8 @@
-"""spaCy pipelines for the data set's construction: load one by folder or package, train a small one (kvqae.md §2).
+"""Load or train the spaCy pipeline for the data set's construction (kvqae.md §2).
 
-The small one shares a convolutional `tok2vec` between a transition-based parser and a transition-based recogniser, as
-spaCy's own English pipelines do; it starts from nothing but hashed word shapes, prefixes and suffixes. It is trained
-and measured on sentences with their gold analysis (`annotated.jsonl`).
+The trained pipeline is small: a parser and a recogniser, both transition-based, share a convolutional `tok2vec`, as in
+spaCy's English pipelines, of hashed words, shapes, prefixes and suffixes. It is trained and measured on sentences with
+their gold analysis (`annotated.jsonl`).
 """
 
 import random
@@ -33,9 +33,9 @@ class GoldSentence:
     """One text of one or more sentences with its gold analysis, word by word; a line of `annotated.jsonl`.
 
     Attributes:
-        words: as tokenised; `spaces`: whether a space follows each.
-        heads: the position of each word's head; a root's is its own.
-        deps, tags: dependency labels and part-of-speech tags, those of spaCy's English pipelines.
+        words: tokens; `spaces`: whether a space follows each.
+        heads: position of each word's head; a root is its own head.
+        deps, tags: dependency labels and part-of-speech tags of spaCy's English pipelines.
         entities: (first word, end, label), by position.
     """
 
@@ -47,7 +47,7 @@ class GoldSentence:
     entities: tuple[tuple[Word, Word, StrictStr], ...]
 
     def __post_init__(self) -> None:
-        """Refuse what spaCy could not learn from; the message begins with the field."""
+        """Check that spaCy can learn from the sentence; the message of a `ValueError` begins with the field."""
         size = len(self.words)
         for name in ("spaces", "heads", "deps", "tags"):
             if len(getattr(self, name)) != size:
@@ -72,7 +72,7 @@ class GoldSentence:
 
 
 def read_annotated(path: Path) -> list[GoldSentence]:
-    """Read `annotated.jsonl`, which has one sentence at least."""
+    """Read `annotated.jsonl`; `BadInput`: no sentence."""
     sentences = [sentence for _, sentence in read_json_records(path, GoldSentence)]
     if not sentences:
         raise BadInput("no sentences", file=path, expected="one JSON object a line")
@@ -80,7 +80,7 @@ def read_annotated(path: Path) -> list[GoldSentence]:
 
 
 def load_pipeline(folder: Path) -> Language:
-    """Load what the stage `kvqae-mention_model` wrote: a pipeline, or `pipeline.json` that names an installed one."""
+    """Load the output of stage `kvqae-mention_model`: a pipeline, or `pipeline.json` that names an installed one."""
     if (folder / POINTER).exists():
         return load_package(read_json(folder / POINTER)["model"])
     return spacy_pipelines.load_pipeline(
@@ -89,7 +89,7 @@ def load_pipeline(folder: Path) -> Language:
 
 
 def load_package(name: str) -> Language:
-    """Load an installed pipeline by name; it has a parser and a recogniser of named entities."""
+    """Load an installed pipeline by name; it must have a parser and a recogniser of named entities."""
     expected = f"a package got by `python -m spacy download {name}`, or model: trained"
     return spacy_pipelines.load_pipeline(name, expected=expected, needed=_NEEDED, field="kvqae.mention_model.model")
 
@@ -110,7 +110,7 @@ def _bare(pipeline: Language, sentences: Sequence[GoldSentence]) -> list[Doc]:
 
 
 def build_pipeline(*, width: int, depth: int, rows: int) -> Language:
-    """Make an untrained English pipeline; `depth` convolutions look at so many words to each side."""
+    """Make an untrained English pipeline; `depth` convolutions see as many words on each side."""
     pipeline = spacy.blank("en")
     listener = {"@architectures": "spacy.Tok2VecListener.v1", "width": width}
     pipeline.add_pipe(
@@ -135,7 +135,7 @@ def train_pipeline(
     pipeline: Language, sentences: Sequence[GoldSentence], *, seed: int, epochs: int, batch: int, learning_rate: float,
     dropout: float, log: Callable[..., None],
 ) -> float:  # fmt: skip
-    """Train in place on the CPU with Adam, in shuffled epochs; returns the loss of the last epoch, a word.
+    """Train in place on the CPU with Adam, in shuffled epochs; returns the last epoch's mean loss a word.
 
     `log` takes the number of epochs done and the `loss` of the last one.
     """

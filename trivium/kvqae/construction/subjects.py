@@ -1,8 +1,8 @@
-"""What Wikidata says about the linked entities, and which of them can be asked about (kvqae.md §2, step 3).
+"""Describe linked entities by Wikidata, and select those that questions may be about (kvqae.md §2, step 3).
 
-A subject can be shown: its type is in a hand-made list of concrete types or a subtype of one, or it is a person, who
-must be deceased (GDPR). The knowledge base has an image of it; its Commons category, if any, goes to the next step.
-Wikidata goes on changing: which image that is, the knowledge base's own entities say, not those of today.
+A subject can be shown: its type is in a manual list of concrete types or a subtype of one, or it is a person, who must
+be deceased (GDPR). The knowledge base must have an image of it; its Commons category, if any, is used in the next step.
+Wikidata changes: the image is the one that the knowledge base's own entities name, not today's.
 """
 
 import re
@@ -22,7 +22,7 @@ from trivium.kvqae.knowledge_base.articles import describe
 
 
 class ClassHierarchy:
-    """Ancestors of classes; `superclasses` gives a class's direct ones and is called once for each."""
+    """Hierarchy of classes; `superclasses` returns a class's direct ones and is called once for each."""
 
     def __init__(self, superclasses: Callable[[str], Iterable[str]]) -> None:
         self._superclasses = superclasses
@@ -41,7 +41,7 @@ class ClassHierarchy:
         return ancestors
 
     def circular(self) -> int:
-        """Count the classes visited so far that are, directly or by a detour, subclasses of themselves."""
+        """Count the classes visited so far that are, directly or indirectly, subclasses of themselves."""
         return sum(any(item in self.ancestors(above) for above in self._above[item]) for item in list(self._above))
 
 
@@ -65,9 +65,9 @@ _ITEM = re.compile(r"Q?(\d+)")
 
 
 def read_concrete_types(path: Path) -> dict[str, str]:
-    """Read the hand-made list of types: CSV lines `id,label`; further columns and a heading `id,...` are passed over.
+    """Read the manual list of types: CSV lines `id,label`; further columns and a heading `id,...` are ignored.
 
-    An id may stand as its address, and without the Q, as both do in the list of ViQuAE's authors.
+    An id may be an address, and lack the Q, as in the list of ViQuAE's authors.
     """
     types: dict[str, str] = {}
     for row, columns in read_csv(path):
@@ -91,7 +91,7 @@ def describe_subject(
 ) -> dict[str, Any] | Reason:
     """Describe an entity as columns of its mentions (and `aliases`), or say why it is left out.
 
-    `in_base` is the entity as the knowledge base has it: its image is at hand under that name.
+    `in_base` is the entity in the knowledge base, which names the available image.
     """
     if entity is None:
         return "no_item"
@@ -118,7 +118,7 @@ def describe_subject(
 
 
 def _without_ids(labels: Iterable[str]) -> list[str]:
-    """Remove doubles, and the ids that stand for items without an English label."""
+    """Remove duplicates, and ids, which replace missing English labels."""
     return [label for label in dict.fromkeys(labels) if not _ITEM.fullmatch(label)]
 
 
@@ -129,10 +129,10 @@ def add_subjects(
     concrete_types: Collection[str],
     image_properties: tuple[str, ...],
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
-    """Add to each linked mention what Wikidata says about its entity; drop and count those that cannot be asked about.
+    """Add columns from Wikidata to each linked mention; drop and count those that no question may be about.
 
-    `rows` are of `LINK_SCHEMA`, those returned of `SUBJECT_SCHEMA`; `base` has the knowledge base's entities. The count
-    `dropped_share` is the paper's: the living and the abstract among all that are linked.
+    `rows` have `LINK_SCHEMA`, the returned ones `SUBJECT_SCHEMA`; `base` has the knowledge base's entities. The count
+    `dropped_share` is the paper's: living persons and abstract types among all linked mentions.
     """
 
     def superclasses(item: str) -> tuple[str, ...]:

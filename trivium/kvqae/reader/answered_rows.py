@@ -1,6 +1,6 @@
-"""Readers on what rows select: the number of passages chosen on validation, then every row's answers (kvqae.md §5).
+"""Choose the number of passages on validation, and answer the questions of every row (kvqae.md §5).
 
-A reader encodes each (question, passage) pair once; all its rows and all numbers of passages draw on these readings.
+A reader encodes each (question, passage) pair once, for all its rows and all numbers of passages.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -38,11 +38,11 @@ Values = Mapping[str, NDArray[np.float64]]  # em and f1, each (questions,)
 CurvePoint = Mapping[str, Any]  # row, passages, em, f1
 _INTEGERS = pa.list_(pa.int64())
 _COLUMNS = ("prediction", "score", "passage", "start", "end")  # of an `Answer`
-Seed = int | None  # None: the zero-shot reader, which has but one
+Seed = int | None  # None: a zero-shot reader, which has no seeds
 
 
 def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Values:
-    """Exact match and F1 of every question, best over its aliases."""
+    """Compute exact match and F1 of every question, the best over its answers."""
     pairs = [
         (predicted.prediction, selection.question.answers)
         for selection, predicted in zip(selections, answers, strict=True)
@@ -54,7 +54,7 @@ def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Value
 
 
 def summarize(row: str, by_seed: Sequence[Values]) -> dict[str, float]:
-    """`{row}_f1` and `{row}_em`, means over questions and seeds, and `…_sd` over seeds (n − 1) if there are several."""
+    """Compute `{row}_f1` and `{row}_em`, means over questions and seeds, and, of several seeds, `…_sd` (n − 1)."""
     metrics = {}
     for name in ("f1", "em"):
         means = [float(values[name].mean()) for values in by_seed]
@@ -70,9 +70,9 @@ def write_answers(
     answers: Mapping[str, Mapping[Seed, Sequence[Answer]]],
     measured: Mapping[str, Mapping[Seed, Values]],
 ) -> None:
-    """Write `{row}.parquet`: for each seed and question the answer, where it stands, and whether it is right.
+    """Write `{row}.parquet`: for each seed and question the answer, its place, and its scores.
 
-    Beside it all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
+    Further columns are all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
     """
     with write_atomically(folder) as draft:
         draft.mkdir()
@@ -97,7 +97,7 @@ def write_answers(
 def write_per_query(
     path: Path, selections: Mapping[str, Sequence[Selection]], measured: Mapping[str, Mapping[Seed, Values]]
 ) -> None:
-    """One table of all rows: row, seed, question, em, f1."""
+    """Write one table of all rows with columns row, seed, question, em, f1."""
     tables = [
         pa.table(
             {
@@ -119,7 +119,7 @@ _reader = lru_cache(maxsize=1)(load_reader)
 def read_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
 ) -> dict[Pair, Reading]:
-    """Read some pairs with the reader in `folder`; see `read_pairs`."""
+    """Read a shard of pairs with the reader in `folder`; see `read_pairs`."""
     return read_pairs(*_reader(folder, max_tokens), *shard, max_tokens=max_tokens, longest=longest, batch=batch)
 
 
@@ -150,7 +150,7 @@ def read_selections(
 
 
 def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:
-    """The answer of every question from its selected passages; an empty one where nothing was selected."""
+    """Answer every question from its selected passages; empty if nothing was selected."""
     answers = []
     for selection in selections:
         weights = passage_weights(selection.scores) if weighted and len(selection.scores) else None
@@ -161,9 +161,9 @@ def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *
 def sweep(
     selections: Mapping[int, Sequence[Selection]], readings: Sequence[dict[Pair, Reading]], *, weighted: bool
 ) -> tuple[int, list[CurvePoint]]:
-    """The number of passages with the best exact match, fewer at equality; and the points of its curve.
+    """Find the number of passages with the best exact match, the smallest of equals; returns also all points.
 
-    `selections` are by number of passages, `readings` of each seed's reader.
+    `selections` are by number of passages; `readings` are one for each seed's reader.
     """
     curve: list[CurvePoint] = []
     for passages, selected in sorted(selections.items()):
@@ -181,10 +181,10 @@ def choose_passages(
     parameters: ReadParameters,
     engine: Engine,
 ) -> tuple[dict[str, int], list[CurvePoint]]:
-    """For each row its number of passages, by `sweep` on its validation list; and the points of all rows.
+    """Choose each row's number of passages by `sweep` on its validation list; returns also the points of all rows.
 
-    A reader reads what its rows select together, each pair once. `own`: passages of the articles that oracles fall back
-    to; `texts`: of all these passages.
+    A reader reads each pair once for all its rows. `own` has the passages of articles for oracles; `texts` has the
+    texts of all these passages.
     """
     questions = validation[: parameters.sweep_questions]
     tried: dict[str, dict[int, list[Selection]]] = {}
@@ -214,7 +214,7 @@ def answer_rows(
     parameters: ReadParameters,
     engine: Engine,
 ) -> dict[str, dict[Seed, list[Answer]]]:
-    """Every row's answers by seed. A reader reads what its rows select together, each pair once."""
+    """Answer the questions of every row, by seed; a reader reads each pair once for all its rows."""
     answers: dict[str, dict[Seed, list[Answer]]] = {name: {} for name in rows}
     for model in dict.fromkeys(row.model for row in rows.values()):
         names = [name for name, row in rows.items() if row.model == model]
@@ -226,22 +226,22 @@ def answer_rows(
     return answers
 
 
-INITIAL_MEASURES = ("mrr", "precision@1")  # of the lists that the rows about TriviaQA read
+INITIAL_MEASURES = ("mrr", "precision@1")  # measures of the lists that rows about TriviaQA read
 
 
 def measure_initial(run: Run, questions: Sequence[Question], texts: PassageTexts, *, prefix: str) -> dict[str, float]:
-    """`{prefix}_initial_mrr` and `{prefix}_initial_precision@1` of whole lists, in the questions' order, as retrieved.
+    """Compute `{prefix}_initial_mrr` and `{prefix}_initial_precision@1` of whole lists, in the questions' order.
 
-    A passage is relevant if it contains an answer; a question without a relevant passage, or without any, counts 0.
+    A passage is relevant if it contains an answer; a question without relevant passages counts 0.
     """
     qrels = judge_listed(questions, run, texts)
     return means(evaluate(run, qrels, INITIAL_MEASURES), f"{prefix}_initial")
 
 
 def compare_rows(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed, Values]]) -> dict[str, float]:
-    """`{row}_over_{row}_em_difference` and `…_p`, Fisher's test on exact match averaged over seeds.
+    """Compute `{row}_over_{row}_em_difference` and `…_p`, by Fisher's test on exact match averaged over seeds.
 
-    `measured` has, by row and seed, a value a question.
+    `measured` has each question's values by row and seed.
     """
     metrics: dict[str, float] = {}
     for pair in parameters.compared:
@@ -253,10 +253,10 @@ def compare_rows(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed
 
 
 def check_rows(parameters: ReadParameters, runs: Collection[str], validation_runs: Collection[str]) -> None:
-    """Refuse rows that cannot be answered, by the names of the runs that there are.
+    """Check that all rows can be answered from the existing runs, given by name.
 
     Raises:
-        BadInput: a row that is compared or asked is not there or is not about ViQuAE, or a row's run is not there.
+        BadInput: `compared` or `asked_row` names no row, or one that is not about ViQuAE, or a row's run is missing.
     """
     compared = [row for pair in parameters.compared for row in pair]
     for field, names in (("asked_row", [parameters.asked_row]), ("compared", compared)):

@@ -1,7 +1,7 @@
-"""Which entity a picture shows: a model behind an endpoint chooses among the best of retrieval (kvqae.md §5).
+"""Identify a picture's entity: a model behind an endpoint chooses among retrieved ones (kvqae.md §5).
 
-The model sees the picture, the question, and numbered names, each with its article's picture where there is one. It
-replies with a number; 0 is none of them. What is read then are the passages of this entity alone.
+The model sees the picture, the question, and numbered names, with their articles' pictures if there are any. It replies
+with a number; 0 means none of them. Then only the passages of this entity are read.
 """
 
 import hashlib
@@ -54,7 +54,7 @@ class Identifier(EndpointModel):
 
 
 class Candidate(NamedTuple):
-    """An entity that the picture may show."""
+    """An entity that the picture may show, with its picture."""
 
     title: str
     picture: Callable[[], bytes] | None  # reads the file of its picture; None without one
@@ -63,9 +63,9 @@ class Candidate(NamedTuple):
 def ask_which(
     model: EndpointModel, question: str, picture: Callable[[], bytes], candidates: Sequence[Candidate], **limits: int
 ) -> Message:
-    """The message that asks which of some entities a picture shows; broken pictures of entities are left out.
+    """Make the message that asks which entity a picture shows; broken pictures of entities are left out.
 
-    `picture` reads the file of one that can be decoded; `limits` are `max_side` and `max_pixels` of the pictures.
+    `picture` reads the picture's file, which can be decoded; `limits` are `max_side` and `max_pixels` of pictures.
     """
     parts: list[Part] = [INSTRUCTION, picture, f"The question: {question}"]
     for number, candidate in enumerate(candidates, 1):
@@ -80,9 +80,9 @@ def ask_which(
 
 
 def choice_of(words: str, titles: Sequence[str]) -> int | None:
-    """The number that a reply means, from 1, `NONE` for none of them; None where it means nothing or several.
+    """Parse a reply: the chosen number from 1, or `NONE`; None if the reply is unclear.
 
-    A reply may repeat a title in place of its number, or say more than it should.
+    A reply may contain a title instead of its number, or more words than it should.
     """
     said, names = fold(words).casefold().strip(" .*"), [fold(title).casefold() for title in titles]
     if names.count(said) == 1:
@@ -100,10 +100,10 @@ def choice_of(words: str, titles: Sequence[str]) -> int | None:
 
 
 class Choice(NamedTuple):
-    """What a model said of a question's entities."""
+    """A model's choice among a question's entities."""
 
-    reply: str | None  # None: it was not asked; empty: it refused
-    article: int | None  # None: none of them, or nobody knows
+    reply: str | None  # None: not asked; empty: refused
+    article: int | None  # None: none of them, or unclear
 
 
 def choose(
@@ -117,7 +117,7 @@ def choose(
     *,
     max_pixels: int,
 ) -> tuple[list[Choice], Counter[str]]:
-    """Ask about each question with a picture that can be read and with candidates, its articles, best first.
+    """Ask a model about each question with a readable picture and with candidates, articles, best first.
 
     `articles` has `title` and `image` of all articles.
 
@@ -155,9 +155,9 @@ def choose(
 def rank_within(
     run: Run, vectors: Path, passages_of: ArticlePassages, articles: Sequence[int | None], name: str
 ) -> Run:
-    """Rank the passages of each question's article by their vectors; without an article the list of `run` stays.
+    """Rank the passages of each question's article by their vectors; without an article the list of `run` is kept.
 
-    `vectors` is a text encoder's folder of vectors, of all passages and questions; `articles` has one a question.
+    `vectors` is a text encoder's folder of vectors; `articles` has one article, or None, for each question.
     """
     matrix, queries = read_matrix(vectors / KB), read_matrix(vectors / QUERIES)
     table = read_table(vectors / "queries.parquet")
@@ -184,14 +184,14 @@ def measure_lists(
     read: Callable[[Sequence[Pair]], Mapping[Pair, Reading]],
     passages: int,
 ) -> dict[str, dict[str, Any]]:
-    """MRR, P@1, Hits@20, F1 and EM of lists, (questions,) each; of the full oracle of the first one F1 and EM.
+    """Measure lists: MRR, P@1, Hits@20, F1 and EM, (questions,) each; F1 and EM of the first list's full oracle.
 
     Args:
-        lists: of the same questions, in their order.
-        texts: of all passages in the lists and in `own`.
+        lists: runs of the same questions, in their order.
+        texts: texts of all passages in the lists and in `own`.
         own: entity → the passages of its article.
-        read: gives the best spans of pairs of question and passage.
-        passages: best ones read.
+        read: returns the best spans of pairs of question and passage.
+        passages: number of best passages that are read.
     """
     first = next(iter(lists.values()))
     rows = {name: (run, "none") for name, run in lists.items()} | {"full_oracle": (first, "full")}

@@ -1,4 +1,4 @@
-"""The reader's input: questions and the texts of their passages, relevant or not (kvqae.md §5)."""
+"""Input of readers: questions, their passages, relevant or not, and which passages rows read (kvqae.md §5)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from trivium.measures.runs import PADDING, Qrels, Run
 
 @dataclass(frozen=True)
 class Example:
-    """A question and its passages, relevant or not; those that were retrieved are in rank order."""
+    """A question with relevant and irrelevant passages; retrieved ones are in rank order."""
 
     question: Question
     matcher: AnswerMatcher
@@ -31,23 +31,23 @@ class Example:
 
 
 def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
-    """The best `depth` passages of each question, in the order of the questions; none for one that the run lacks.
+    """Read the best `depth` passages of each question, in the questions' order; empty if the run lacks a question.
 
     Raises:
-        BadInput: the run is empty, or has a question that is not among these.
+        BadInput: the run is empty, or has another question.
     """
     return first(read_run_over(path, [question.id for question in questions]), depth)
 
 
 def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:
-    """Titles and texts of every passage in these arrays of ids, padding aside."""
+    """Read titles and texts of all passages in these arrays of ids, which may have padding."""
     ids = np.unique(np.concatenate([array.ravel() for array in documents]))
     return read_passage_texts(passages, articles, ids[ids != PADDING])
 
 
 @dataclass(frozen=True)
 class TrainingData:
-    """The files of a training on questions: folders with a file a split, and the knowledge base's tables."""
+    """Files of a training: folders of questions and runs, with a file for each split, and the knowledge base."""
 
     questions: Path
     runs: Path
@@ -57,7 +57,7 @@ class TrainingData:
     def read(
         self, depths: Mapping[str, int], own: Sequence[NDArray[np.int64]] = ()
     ) -> tuple[dict[str, list[Question]], dict[str, Run], PassageTexts]:
-        """Questions and their best `depths` passages of these splits, and the texts of all these passages and `own`."""
+        """Read these splits' questions, their best `depths` passages, and the texts of these and `own` passages."""
         questions = {split: read_questions(self.questions / f"{split}.jsonl") for split in depths}
         lists = {
             split: read_best(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
@@ -69,18 +69,18 @@ class TrainingData:
 def split_by_relevance(
     questions: Sequence[Question], run: Run, texts: PassageTexts, own: Sequence[NDArray[np.int64]] | None = None
 ) -> tuple[list[Example], dict[str, float]]:
-    """Training examples from a run: passages that contain an answer, and those that do not.
+    """Make training examples from a run: passages that contain an answer, and those that do not.
 
     Any alias counts as an answer; the authors' code takes the original answer only.
 
     Args:
-        questions, run: same questions, same order.
-        texts: of all passages named by `run` and `own`.
-        own: passages of each question's own article; the relevant ones stand in where none was retrieved.
+        questions, run: the same questions in the same order.
+        texts: texts of all passages of `run` and `own`.
+        own: passages of each question's own article; the relevant ones are used if none was retrieved.
 
     Returns:
-        The examples, and counts: all questions, those dropped because nothing relevant was found, those that have
-        theirs from `own` (where it is given), and answers that normalise to nothing, hence never match.
+        The examples, and counts: all questions, those dropped without a relevant passage, those with relevant passages
+        from `own` (if given), and answers that normalise to nothing and so never match.
     """
 
     @lru_cache(maxsize=1 << 16)  # questions share passages
@@ -116,17 +116,17 @@ def split_by_relevance(
 
 
 def judge_listed(questions: Sequence[Question], run: Run, texts: PassageTexts) -> Qrels:
-    """Which of the listed passages contain an answer; questions and run in the same order."""
+    """Judge a run: passages that contain an answer are relevant; questions and run are in the same order."""
     examples, _ = split_by_relevance(questions, run, texts)
     relevant = {example.question.id: example.relevant for example in examples}
     return Qrels(run.queries, tuple(relevant.get(query, np.empty(0, np.int64)) for query in run.queries))
 
 
 def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """At most so many relevant and so many irrelevant passages at random; fewer where the question has fewer.
+    """Sample at most so many relevant and irrelevant passages; fewer if the question has fewer.
 
-    Nothing fills up missing ones, so that the irrelevant never outweigh a question's only relevant passage more than
-    they may. Relevant ones come first; the order plays no role in the loss.
+    Missing relevant passages are not replaced by irrelevant ones. Relevant ones come first; the loss does not depend on
+    the order.
     """
     positives = rng.permutation(example.relevant)[:relevant]
     negatives = rng.permutation(example.irrelevant)[:irrelevant]
@@ -137,7 +137,7 @@ PRETRAINED = ("zero_shot", "zero_shot_max")  # readers that are not fine-tuned, 
 
 
 class Row(Parameters):
-    """One row: a reader on the passages of a run."""
+    """One row of Table 7: a reader on the passages of a run."""
 
     model: Literal["zero_shot", "zero_shot_max", "few_shot", "few_shot_max"] = Field(
         description="The reader; few-shot: the mean over its seeds; max: trained with the max-pooled loss"
@@ -204,7 +204,7 @@ class ReadParameters(Parameters):
 
 @dataclass(frozen=True)
 class Selection:
-    """What is read for one question: passages, best first, and their scores (NaN where an oracle added them)."""
+    """Passages that are read for one question, best first, and their scores (NaN if an oracle added them)."""
 
     question: Question
     passages: NDArray[np.int64]
@@ -219,10 +219,10 @@ def select_passages(
     own_passages: Mapping[str, NDArray[np.int64]],
     passages: int,
 ) -> list[Selection]:
-    """The passages that a row reads for each question, of the best `passages` of its run.
+    """Select the passages that a row reads for each question, of the best `passages` of its run.
 
-    Without oracle: these. Semi-oracle: the relevant ones among these, maybe none. Full oracle: these too, and where
-    there is none, all relevant ones of the subject entity's own article, by Wikidata id in `own_passages`.
+    Without oracle: all of these. Semi-oracle: the relevant ones among these, perhaps none. Full oracle: the same, but
+    if there is none, all relevant ones of the entity's article, by Wikidata id in `own_passages`.
     """
     selections = []
     for question, documents, scores in zip(questions, run.documents, run.scores, strict=True):

@@ -1,4 +1,4 @@
-"""Questions paired with passages as the reader's tokens, and the positions of answers (kvqae.md §5)."""
+"""Tokenise pairs of question and passage, and find the positions of answers (kvqae.md §5)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -20,9 +20,9 @@ from trivium.nets.pretrained import load_pretrained
 from trivium.nets.reader import answer_pieces
 
 R = TypeVar("R")
-Sampled = Sequence[tuple[Example, NDArray[np.int64]]]  # examples, of each the passages that are read
+Sampled = Sequence[tuple[Example, NDArray[np.int64]]]  # examples, each with the sampled passages
 Pair = tuple[str, int]  # a question's text, a passage's number
-_BATCHES = 64  # of a shard
+_BATCHES = 64  # batches in a shard
 
 
 class Pairs(NamedTuple):
@@ -30,8 +30,8 @@ class Pairs(NamedTuple):
 
     Attributes:
         input_ids, attention_mask, token_type_ids: BERT's input.
-        pieces: where answers may lie, see `answer_pieces`.
-        offsets: (pairs, tokens, 2) characters of each token in `title [SEP] text` (in the question for its tokens).
+        pieces: where answers may be, see `answer_pieces`.
+        offsets: (pairs, tokens, 2) characters of each token in `title [SEP] text`, or in the question.
     """
 
     input_ids: Tensor
@@ -41,7 +41,7 @@ class Pairs(NamedTuple):
     offsets: NDArray[np.int64]
 
     def part(self, pairs: slice) -> "Pairs":
-        """Some of the pairs, as `tokenize` gives them by themselves: padded to the longest of them."""
+        """Return some of the pairs, padded to the longest of them, as `tokenize` would return them."""
         longest = int(self.attention_mask[pairs].sum(dim=1).max())
         return Pairs(*(column[pairs, :longest] for column in self))  # type: ignore[arg-type]
 
@@ -49,7 +49,7 @@ class Pairs(NamedTuple):
 def load_pair_model(
     network: Any, folder: Path, what: str, max_tokens: int, *, new: tuple[str, ...], **options: Any
 ) -> tuple[Any, BertTokenizer]:
-    """A BERT that reads `max_tokens` of a question with a passage, and its tokenizer, from a folder with safetensors.
+    """Load a BERT that reads `max_tokens` of question and passage, and its tokenizer, from a folder with safetensors.
 
     It is on the GPU if there is one. For the other arguments see `load_pretrained`.
 
@@ -64,7 +64,7 @@ def load_pair_model(
     positions = model.config.max_position_embeddings
     if max_tokens > positions:
         raise BadInput("more tokens than positions", file=folder, got=max_tokens, expected=f"≤ {positions}")
-    tokenizer.padding_side = tokenizer.truncation_side = "right"  # a folder may say otherwise, see `Pairs`
+    tokenizer.padding_side = tokenizer.truncation_side = "right"  # whatever the folder says, see `Pairs`
     return model.to(pick_device()), tokenizer
 
 
@@ -100,19 +100,19 @@ def tokenize_sampled(tokenizer: BertTokenizer, sampled: Sampled, texts: PassageT
 
 
 def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[tuple[int, int]]:
-    """Answers in `title [SEP] text` as (start, end) characters; none lies across the separator."""
+    """Find answers in `title [SEP] text` as (start, end) characters; none crosses the separator."""
     title, text = passage
     shift = len(title) + len(SEPARATOR)
     return matcher.positions(title) + [(start + shift, end + shift) for start, end in matcher.positions(text)]
 
 
 def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
-    """Start and end targets, (pairs, most): tokens that hold the first and last character of each answer, else −1.
+    """Make start and end targets, (pairs, most): tokens of the first and last character of each answer, else −1.
 
-    `answers`: of each pair, characters of its answers; at most the first `most` that are not cut off count.
+    `answers` are the characters of each pair's answers; at most the first `most` that are not cut off count.
 
     Returns:
-        Targets for start and end, [CLS] alone in a pair without answer; and how many pairs lost all theirs to the cut.
+        Targets for start and end, only [CLS] in a pair without answer; and how many pairs lost all answers to the cut.
     """
     starts, ends = torch.full((2, len(pairs.input_ids), most), -1).unbind()
     cut = 0
@@ -142,7 +142,7 @@ def map_pairs(
 ) -> Iterator[R]:
     """Apply `read`, on the engine, to shards of whole batches of pairs with the texts of their passages.
 
-    The pairs are given longest first. A pair is read in one batch with the same others on every machine.
+    Pairs are sorted, longest first. On every machine, a pair is in a batch with the same other pairs.
     """
     size = _BATCHES * batch
     parts = (pairs[start : start + size] for start in range(0, len(pairs), size))

@@ -1,8 +1,8 @@
-"""Readers behind an endpoint: a language model over passages, a model that sees pictures, or both (kvqae.md §5).
+"""Readers behind an endpoint: language models over passages, models that see pictures, or both (kvqae.md §5).
 
-What is scored are the model's words as they are: exact match, F1, and whether they contain an answer, since a model
-that talks is seldom exact. An answer's key in the cache is a hash of all that the model gets, a picture by the hash of
-its file and the size that it is sent in.
+The model's words are scored as they are: exact match, F1, and whether they contain an answer, since such models rarely
+give the bare answer. An answer's key in the cache is a hash of the model's whole input, with each picture as the hash
+of its file and its size.
 """
 
 import base64
@@ -29,8 +29,8 @@ from trivium.prompting.asking import Chat, EndpointModel, ask_all
 from trivium.vision.decoding import Unreadable, decode
 
 JOURNAL = Path("data") / "kvqae" / "prompted_answers"
-"""The folder of all answers, below the project's root; no output of a stage, which DVC would replace or delete."""
-QUALITY = 90  # of the JPEG that is sent
+"""Folder of all answers, below the project's root; not a stage's output, which DVC would replace or delete."""
+QUALITY = 90  # of JPEGs that are sent
 MEASURES = ("em", "f1", "contains")
 
 
@@ -44,31 +44,31 @@ class PromptedReader(EndpointModel):
 
     @property
     def reads(self) -> bool:
-        """Whether it gets passages."""
+        """Whether the model gets passages."""
         return self.sees != "picture"
 
     @property
     def looks(self) -> bool:
-        """Whether it gets the picture."""
+        """Whether the model gets the picture."""
         return self.sees != "passages"
 
 
-Part = str | Callable[[], bytes]  # of a message: a text, or what reads the file of a picture
+Part = str | Callable[[], bytes]  # of a message: a text, or a function that reads a picture's file
 
 
 @dataclass(frozen=True)
 class Message:
-    """A message about one question; `key` is that of its answer in the cache."""
+    """A message about one question; `key` is its answer's key in the cache."""
 
     key: str
     parts: Sequence[Part]
 
 
-_LOCK = Lock()  # several threads ask, and pictures lie in one file
+_LOCK = Lock()  # several threads read pictures from one file
 
 
 def chat_of(message: Message, *, max_side: int, max_pixels: int) -> Chat:
-    """The chat of a message; its pictures are read and encoded, their longer side in `max_side` pixels."""
+    """Make the chat of a message; pictures are reduced to `max_side` pixels on the longer side, and encoded."""
 
     def content_of(part: Part) -> dict[str, Any]:
         if isinstance(part, str):
@@ -84,7 +84,7 @@ def chat_of(message: Message, *, max_side: int, max_pixels: int) -> Chat:
 
 
 def prompt_of(instruction: str, passages: Sequence[tuple[str, str]], question: str, *hints: str) -> str:
-    """The text of a message: instruction, numbered passages (title, text), hints, question."""
+    """Make the text of a message: instruction, numbered passages (title, text), hints, question."""
     listed = [f"[{place}] {title}: {text}" for place, (title, text) in enumerate(passages, 1)]
     return "\n\n".join([instruction.strip(), *listed, *hints, f"Question: {question}"])
 
@@ -97,9 +97,10 @@ def ask_about(
     pictures: Images | None,
     max_pixels: int,
 ) -> Message:
-    """The message to a reader about a question.
+    """Make the message to a reader about a question.
 
-    `passages` are titles and texts, best first, none where it does not read; `pictures` is None where it does not look.
+    `passages` are (title, text), best first, empty for a reader without passages; `pictures` is None for a reader
+    without pictures.
     """
     text = prompt_of(instruction, passages, question.text)
     parts: list[Part] = [text]
@@ -113,7 +114,7 @@ def ask_about(
 
 
 def is_readable(data: bytes, max_side: int, max_pixels: int) -> bool:
-    """Whether a picture can be decoded, and hence sent."""
+    """Whether a picture can be decoded."""
     try:
         decode(data, max_side=max_side, max_pixels=max_pixels)
     except Unreadable:
@@ -132,14 +133,14 @@ def answer_questions(
     *,
     max_pixels: int,
 ) -> tuple[list[str], Counter[str]]:
-    """The words of a reader about each question, empty where there are none; and counts.
+    """Ask a reader each question; returns its words, empty if there are none, and counts.
 
-    `passages` are best first, one list a question, empty where it does not read; `pictures` is None where it does not
-    look; `cache` has the answers that were paid for.
+    `passages` has one list for each question, best first, empty for a reader without passages; `pictures` is None for a
+    reader without pictures; `cache` has the paid answers.
 
     Returns:
-        Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or where only the
-        picture is seen not asked), `prompt_tokens`, `completion_tokens`, `cut`, and those of `Endpoint`.
+        Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or not asked if the
+        model sees only the picture), `prompt_tokens`, `completion_tokens`, `cut`, and the counts of `Endpoint`.
     """
     messages = [
         ask_about(reader, instruction, question, [texts[passage] for passage in read], pictures, max_pixels)
@@ -155,7 +156,7 @@ def answer_questions(
 def ask_messages(
     model: EndpointModel, messages: Sequence[Message], cache: AnswerCache, *, max_side: int, max_pixels: int
 ) -> tuple[dict[str, str], Counter[str]]:
-    """A model's words by key, none of them for what it refused; and counts, see `answer_questions`."""
+    """Ask a model; returns its words by key, without refused messages, and counts, see `answer_questions`."""
     limits = {"max_side": max_side, "max_pixels": max_pixels}
     chats = {message.key: partial(chat_of, message, **limits) for message in messages}
     replies, counts = ask_all(model, chats, cache)
@@ -170,7 +171,7 @@ def ask_messages(
 
 
 def measure_words(questions: Sequence[Question], answers: Sequence[str]) -> dict[str, np.ndarray]:
-    """Exact match, F1 and containment of each answer, (questions,) each; the best over a question's answers."""
+    """Compute exact match, F1 and containment, (questions,) each; the best over a question's valid answers."""
     pairs = [(said, question.answers) for question, said in zip(questions, answers, strict=True)]
     return {
         "em": np.array([float(exact_match(*pair)) for pair in pairs]),
@@ -179,7 +180,7 @@ def measure_words(questions: Sequence[Question], answers: Sequence[str]) -> dict
     }
 
 
-# Pattern of a model's name in lower case → what is known, and from where.
+# Pattern of a model's name in lower case → what is known of its training, with the source.
 KNOWN = {
     r"bluelm": "Fine-tuned on ViQuAE among others (BlueLM-V-3B, Lu et al. 2024, Table 6).",
     r"m3it|ying-?vlm": "Trained on M³IT (Li et al. 2023), whose repository has ViQuAE with all of its splits.",
@@ -187,6 +188,6 @@ KNOWN = {
 
 
 def known_training(model: str, label: str) -> str:
-    """What is known of a model's training, by its names; empty where nothing is."""
+    """Return what is known of a model's training on ViQuAE, by its names; empty if nothing is."""
     names = f"{model} {label}".lower()
     return " ".join(note for pattern, note in KNOWN.items() if re.search(pattern, names))

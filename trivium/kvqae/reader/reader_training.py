@@ -1,4 +1,4 @@
-"""Training of the reader, shared by pretraining on TriviaQA and fine-tuning on ViQuAE (kvqae.md §5)."""
+"""Train the reader, in pretraining on TriviaQA and in fine-tuning on ViQuAE (kvqae.md §5)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ from trivium.nets.reader import PassageReduction, question_loss
 
 
 class ReaderTrainingParameters(QuestionTrainingParameters):
-    """What sections `kvqae.reader_pretrain` and `kvqae.reader_finetune` share, most of it in `kvqae.reader`."""
+    """Common part of sections `kvqae.reader_pretrain` and `kvqae.reader_finetune`, most of it in `kvqae.reader`."""
 
     places: ClassVar[Mapping[str, str]] = {
         **QuestionTrainingParameters.places,
@@ -48,7 +48,7 @@ def validation_score(
     texts: PassageTexts,
     parameters: ReaderTrainingParameters,
 ) -> float:
-    """Mean exact match or F1 of the first `validation_questions`, answered from the passages of the run's rows."""
+    """Compute mean exact match or F1 of the first `validation_questions`, answered from the run's passages."""
     questions = questions[: parameters.validation_questions]
     passages = [row[row != PADDING].tolist() for row in run.documents[: len(questions)]]
     pairs = [(question.text, passage) for question, row in zip(questions, passages, strict=True) for passage in row]
@@ -70,8 +70,8 @@ def loss_of(
     parameters: ReaderTrainingParameters,
     reduction: PassageReduction,
 ) -> tuple[torch.Tensor, dict[str, int]]:
-    """Sum of these questions' losses, and `passages_answers_cut`: seen relevant passages cut before the answer."""
-    characters = [  # an irrelevant passage holds no answer, and to look for one takes longer than all else here
+    """Sum these questions' losses; counts `passages_answers_cut`, relevant passages cut before the answer."""
+    characters = [  # irrelevant passages have no answers, and searching them would take most of the time
         answer_characters(example.matcher, texts[passage]) if passage in example.relevant else []
         for example, ids in sampled
         for passage in ids.tolist()
@@ -107,9 +107,9 @@ def train_reader(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """Read, train and export a reader; returns what `train` and `split_by_relevance` count, and the curve's points.
+    """Train a reader and export it; returns the counts of `train` and `split_by_relevance`, and the curve's points.
 
-    `own`: passages of each training question's own article, see `split_by_relevance`.
+    `own` has the passages of each training question's article, see `split_by_relevance`.
 
     Raises:
         BadInput: see `load_reader`, `train`; no question has a relevant passage.
@@ -161,7 +161,7 @@ DATA = "TriviaQA without the questions of ViQuAE"
 def take_published(
     parameters: ReaderPretrainParameters, folder: Path, *, source: TrainingData, out: Path
 ) -> dict[str, float]:
-    """Export the published reader as if trained here; returns its score on the same validation questions."""
+    """Export the published reader as if trained here; returns its validation score."""
     model, tokenizer = load_reader(folder, parameters.max_tokens)
     questions, lists, texts = source.read({"validation": parameters.validation_passages})
     score = validation_score(model, tokenizer, questions["validation"], lists["validation"], texts, parameters)

@@ -26,12 +26,12 @@ def load_reader(
 ) -> tuple[BertForQuestionAnswering, BertTokenizer]:
     """Load a reader of so many tokens and its tokenizer; see `load_pair_model`.
 
-    `new_heads`: start from a plain encoder: the two heads are drawn from torch's generator.
+    With `new_heads` the folder is a plain encoder, and the two heads are drawn from torch's generator.
     """
     return load_pair_model(BertForQuestionAnswering, folder, "a reader", max_tokens, new=HEADS if new_heads else ())
 
 
-save_reader = partial(  # what `load_reader` reads
+save_reader = partial(  # writes what `load_reader` reads
     export_trained,
     title="Multi-passage BERT reader",
     description=(
@@ -46,7 +46,7 @@ class Reading:
     """The best span of one passage.
 
     Attributes:
-        answer: the best span as it stands there; empty when the passage holds no candidate.
+        answer: text of the best span; empty if the passage has no candidate.
         start, end: its characters in `title [SEP] text`.
         score: start logit + end logit.
         start_mass, end_mass: log Σ exp(logit) over the passage.
@@ -62,15 +62,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """A question's answer; without any passage to read: empty, passage −1, score 0.
+    """A question's answer; without passages it is empty, with passage −1 and score 0.
 
     Attributes:
-        prediction: its text.
+        prediction: text of the answer.
         score: P(start)·P(end), times the passage's weight if there are weights.
-        passage: where it stands.
+        passage: passage that contains it.
         start, end: its characters in `title [SEP] text`.
-        spans: of every passage read, in their order, the characters of its own best span: what would have been the
-            answer if there were no other passage.
+        spans: characters of the best span of every passage read, in their order: the answer from that passage alone.
     """
 
     prediction: str = ""
@@ -91,13 +90,13 @@ def read_pairs(
     longest: int,
     batch: int,
 ) -> dict[Pair, Reading]:
-    """The best span of each pair (question text, passage id), in `title [SEP] text`; pairs stand once each.
+    """Find the best span of each distinct pair (question text, passage id), in `title [SEP] text`.
 
-    Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); their order plays
-    no role. The model is left in evaluation mode.
+    Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); results do not
+    depend on their order. The model is left in evaluation mode.
 
     Args:
-        longest: most tokens of an answer.
+        longest: most tokens in an answer.
     """
     model.eval()
     device = model.device
@@ -138,16 +137,16 @@ def _reading(passage: str, start: int, end: int, scores: Sequence[float]) -> Rea
 
 
 def longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[int]:
-    """Places of the pairs, such that those of similar length are read together; equal ones stay in their order."""
+    """Sort pairs by length, longest first, ties in their order; returns places. Batches then have similar lengths."""
     lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
     order: list[int] = np.argsort(-np.array(lengths), kind="stable").tolist()
     return order
 
 
 def passage_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The scores of one question's passages as weights ≥ 1: shifted up by `max(0, 1 − lowest)`.
+    """Convert the scores of one question's passages to weights ≥ 1: shifted up by `max(0, 1 − lowest)`.
 
-    The lowest is of this question alone, so an answer never depends on the batch that the question was read in.
+    The lowest score is that of this question, so an answer does not depend on the other questions of a batch.
     """
     return scores + max(0.0, 1.0 - scores.min())
 
@@ -158,7 +157,7 @@ def answer(
     readings: dict[Pair, Reading],
     weights: NDArray[np.float64] | None = None,
 ) -> Answer:
-    """The best span of these passages: `argmax w_m · P(start) · P(end)`, one softmax over all of them.
+    """Find the best span of these passages: `argmax w_m · P(start) · P(end)`, with one softmax over all of them.
 
     The score is `a = exp(score − log Σ_m exp(start_mass_m) − log Σ_m exp(end_mass_m))`, then `a ← a·w_m`. Ties go to
     the higher-ranked passage. `weights` are (passages,) > 0; None for 1.

@@ -1,4 +1,4 @@
-"""The cross-encoder, which re-ranks passages: load, save, score, train (kvqae.md §4).
+"""Load, save, run and train the cross-encoder, which re-ranks passages (kvqae.md §4).
 
 It is trained first on TriviaQA, then on ViQuAE.
 """
@@ -39,13 +39,13 @@ def load_cross_encoder(
 ) -> tuple[BertForSequenceClassification, BertTokenizer]:
     """Load a cross-encoder of so many tokens and its tokenizer; see `load_pair_model`.
 
-    With `new_perceptron` from a plain encoder: what it lacks of the perceptron is drawn from torch's generator.
+    With `new_perceptron` the folder is a plain encoder; missing weights are drawn from torch's generator.
     """
     new = PERCEPTRON if new_perceptron else ()
     return load_pair_model(BertForSequenceClassification, folder, "a cross-encoder", max_tokens, new=new, num_labels=1)
 
 
-save_cross_encoder = partial(  # what `load_cross_encoder` reads
+save_cross_encoder = partial(  # writes what `load_cross_encoder` reads
     export_trained,
     title="Cross-encoder of questions and passages",
     description=(
@@ -157,7 +157,7 @@ def validation_mrr(
 
 
 def loss_of(model: BertForSequenceClassification, pairs: Pairs, sampled: Sampled) -> torch.Tensor:
-    """Sum these questions' losses; of each the same number of passages, the first one relevant."""
+    """Sum these questions' losses; each has the same number of passages, of which the first is relevant."""
     scores = relevance_scores(model, pairs.input_ids, pairs.attention_mask, pairs.token_type_ids)
     return one_relevant_loss(scores.view(len(sampled), -1)).sum()
 
@@ -177,7 +177,7 @@ def train_cross_encoder(
     """Train a cross-encoder from a folder to a folder, as a task.
 
     Questions with too few irrelevant passages to fill `passages` are dropped and counted. `initial_validation_mrr` is
-    that of the lists before re-ranking.
+    measured before re-ranking.
 
     Raises:
         BadInput: no question to train on.

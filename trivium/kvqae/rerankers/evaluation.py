@@ -1,12 +1,11 @@
-"""Tables 5 and 6: re-ranking by images, by text and by both, and what the encoders' own training has to do with it.
+"""Blocks of Tables 5 and 6: re-ranking by images, text and both, and the effect of the encoders' training data.
 
-Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays what it is; the initial
-run is measured whole, as in Table 3. An article takes the place of its first passage (kvqae.md §6).
+Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays the same; the initial run
+is measured whole, as in Table 3. An article has the rank of its first passage (kvqae.md §6).
 
-The image re-rankers' row `image` is the list by the image alone. Without RRT (`kvqae.rrt.use`) there is no row of it.
-
-Persons are split by whether ArcFace was trained on them, the others by whether RRT was trained on pictures of them. The
-lists of such entities are files (docs/kvqae-formats.md); without a file there is no such split.
+Row `image` fuses the image re-rankers. Without RRT (`kvqae.rrt.use`) there is no row `rrt`. Persons are split by
+whether ArcFace was trained on them, other entities by whether RRT was. The lists of such entities are files
+(docs/kvqae-formats.md); without a file there is no such split.
 """
 
 from collections.abc import Iterable, Sequence
@@ -19,7 +18,7 @@ from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
 
 
 def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str, Block]:
-    """List the blocks of Tables 5 and 6, with a row for each re-ranker in use; brought runs as they are."""
+    """List the blocks of Tables 5 and 6, with a row for each re-ranker in use and each brought run."""
     names = tuple(rerankers)
     texts, faces, whole = (select_by_input(names, what) for what in ("text", "face", "whole"))
     passages = ("initial", *texts, "text_image", "text_initial", "text_image_initial", *brought)
@@ -53,7 +52,7 @@ OVERLAP_BLOCKS = {
         "landmarks_unknown": Block("Non-persons that RRT was not trained on", "passage", "landmarks_unknown", _OTHERS),
     },
 }
-# (block, the row that should be better, the other): differences and p-values that are metrics of their own.
+# (block, row expected to be better, other row): their differences and p-values are metrics.
 COMPARED = (
     ("passage", "text", "initial"),
     ("passage", "text_image", "text"),

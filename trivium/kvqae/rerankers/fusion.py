@@ -1,17 +1,16 @@
-"""Ways to fuse re-rankers, and the choice among them by validation MRR of passages (kvqae.md §4).
+"""Fuse re-rankers, and choose among fusion methods by validation MRR of passages (kvqae.md §4).
 
-`image` fuses those that look at the image (ArcFace and RRT), `text_image` those that read the text (the cross-encoder)
-with the outcome; `image_alone` fuses the images into a list of its own (Table 5). Ways are PosFuse, and each
-normalisation with every weighting. PosFuse sees only positions, which no normalisation changes, so it has none here;
-`default_minimum` comes before either. A re-ranker without any list has no part in a fusion.
+`image` fuses the re-rankers of images (ArcFace and RRT), `text_image` those of text (the cross-encoder) with the
+result; `image_alone` fuses the images into a list of its own (Table 5). Methods are PosFuse, and each normalisation
+with every weighting. PosFuse uses only positions, which no normalisation changes, so it has none here;
+`default_minimum` is applied before either. A re-ranker without any list has no part in a fusion.
 
-On top of each method's best way for images, text and images are fused in the same ways. The pair with the best final
-MRR is chosen, because it orders what is read. The paper's choice, PosFuse for images and min-max with a linear
-combination for text and image, is among them and measured beside. PosFuse is measured on the questions that it learns
-from, as the weights are.
+With each method's best fusion of images, text and images are fused by all methods. The pair with the best final MRR is
+chosen, because that list is read. The paper's choice, PosFuse for images and min-max with a linear combination for text
+and image, is among them and also reported. PosFuse is measured on the questions that it learns from, like the weights.
 
-Beyond the paper, `text_initial` and `text_image_initial` keep the initial list's scores: the cross-encoder does not see
-the picture, and alone it forgets the evidence of the picture. They are chosen after the others.
+Beyond the paper, `text_initial` and `text_image_initial` use the initial list's scores, since the cross-encoder does
+not see the picture and alone would lose its evidence. They are chosen after the others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,12 +40,12 @@ from trivium.measures.runs import PADDING, Qrels, Run
 from trivium.measures.weight_search import search_weights
 
 PAPER_NORMALIZATION = "min_max"
-TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of some hundred questions
+TIE = 1e-6  # weight of ranks against probabilities: below any difference of shares of hundreds of questions
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
 def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """List the systems of each fusion, of the re-rankers in use; the images' comes first, as others take it."""
+    """List the systems of each fusion, of the re-rankers in use; the images' fusion is first, as others use it."""
     names = tuple(name for name in rerankers if RERANKERS[name].fused)
     texts, images = select_by_input(names, "text"), select_by_input(names, "face", "whole")
     return {
@@ -59,9 +58,9 @@ def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
 
 
 class PositionFusion(BaseModel):
-    """PosFuse: P(relevant | position) of each system; passages of equal probability go by their ranks.
+    """PosFuse: P(relevant | position) of each system; passages of equal probability are ordered by their ranks.
 
-    A list that stands alone keeps its order: a position then counts as likely as the likeliest from there on.
+    A single list keeps its order: a position then has the largest probability of all positions from there on.
     """
 
     method: Literal["posfuse"] = "posfuse"
@@ -80,7 +79,7 @@ class PositionFusion(BaseModel):
     def parts(
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
     ) -> NDArray[np.float64]:
-        """Compute each system's contribution to each candidate, (systems, queries, n); `by` plays no role."""
+        """Compute each system's contribution to each candidate, (systems, queries, n); `by` is not used."""
         learned = [np.array(self.probabilities[system]) for system in systems]
         falling = [np.maximum.accumulate(shares[::-1])[::-1] for shares in learned]
         alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
@@ -89,7 +88,7 @@ class PositionFusion(BaseModel):
 
 
 class LinearFusion(BaseModel):
-    """Weighted sum of normalised scores."""
+    """Linear fusion: the weighted sum of normalised scores."""
 
     method: Literal["linear"] = "linear"
     normalization: str
@@ -133,12 +132,12 @@ def read_choice(path: Path, names: Iterable[str]) -> dict[str, Fusion]:
 
 
 def read_lists(path: Path, name: str) -> Run:
-    """Read one system's run; it is empty where no question has a face, say, or a picture."""
+    """Read one system's run; an empty file is a run without queries, for example if no question has a face."""
     return read_run(path, name) if path.stat().st_size else Run.from_dict({}, name=name)
 
 
 def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
-    """Bring the runs to the same queries: these, or else all that any of the runs has."""
+    """Complete the runs to the same queries: the given ones, or else all that any run has."""
     if queries is None:
         queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
     queries = tuple(queries)
@@ -146,12 +145,12 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
 
 
 def drop_empty(runs: Mapping[str, Run]) -> dict[str, Run]:
-    """Keep the runs that have a list for any query; all of them where none has one."""
+    """Drop the runs without a list for any query; keep all if none has one."""
     return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
 
 
 def keep_initial(run: Run, initial: Run) -> Run:
-    """Give each query without a list its initial one; both runs are about the same queries in the same order."""
+    """Give each query without a list its initial one; both runs have the same queries in the same order."""
     none = (run.documents == PADDING).all(axis=1, keepdims=True)
     width = max(run.documents.shape[1], initial.documents.shape[1])
 
@@ -164,10 +163,10 @@ def keep_initial(run: Run, initial: Run) -> Run:
 
 
 def default_minimum(runs: Mapping[str, Run]) -> dict[str, Run]:
-    """Fill up lists about the same queries: what a system did not return follows at its lowest score, lower ids first.
+    """Extend lists of the same queries: passages that a system did not return follow at its lowest score, by id.
 
-    A system without any list for a query gets none. So ranks are among all passages to order, as the paper's
-    `1 - (r - 1) / K` counts them, and PosFuse learns of the positions that returned too little.
+    A system without a list for a query gets none. So ranks are among all passages to order, as in the paper's
+    `1 - (r - 1) / K`, and PosFuse learns also from positions that a system did not fill.
     """
     candidates = gather(list(runs.values()))
     present = candidates.documents != PADDING
@@ -193,7 +192,7 @@ class Tried(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """The best of so many ways, and the paper's where it says which."""
+    """The best fusion, the paper's if it states one, and the number of fusions tried."""
 
     ours: Tried
     papers: Tried | None
@@ -219,10 +218,10 @@ def best(tried: Sequence[Tried]) -> Tried:
 def choose(
     runs: Mapping[str, Run], qrels: Qrels, systems: Mapping[str, Sequence[str]], step: float
 ) -> tuple[dict[str, Choice], dict[str, list[Tried]]]:
-    """Choose the fusion for each of `systems_of` on validation; returns all that was tried, too.
+    """Choose the fusion for each of `systems_of` on validation; returns all tried fusions, too.
 
-    `runs` are by system, about the judged queries. What was tried has the names of `systems_of`, but
-    `text_image_over_{method}` for text and image over images fused by this method.
+    `runs` are by system, over the judged queries. Tried fusions have the names of `systems_of`, but
+    `text_image_over_{method}` for text with images fused by this method.
     """
 
     def lists_of(name: str, image: Run | None = None) -> dict[str, Run]:
@@ -236,7 +235,7 @@ def choose(
     ways = {"posfuse": image_ways[0], "linear": best(image_ways[1:])}
     fused = {method: fuse(way.fusion, images) for method, way in ways.items()}
     over = {method: try_all(lists_of("text_image", image), qrels, step) for method, image in fused.items()}
-    chosen = max(over, key=lambda method: best(over[method]).mrr)  # of equals PosFuse, the paper's
+    chosen = max(over, key=lambda method: best(over[method]).mrr)  # PosFuse, the paper's, among equals
     beyond = {
         name: try_all(lists_of(name, fused[chosen]), qrels, step) for name in ("text_initial", "text_image_initial")
     }
@@ -252,7 +251,7 @@ def choose(
 
 
 def describe(choices: Mapping[str, Choice]) -> tuple[dict[str, Any], dict[str, float]]:
-    """Describe the choices as JSON, and their numbers as flat metrics."""
+    """Describe the choices as JSON, and as flat metrics."""
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
     for name, (ours, papers, tried) in choices.items():
@@ -268,7 +267,7 @@ def describe(choices: Mapping[str, Choice]) -> tuple[dict[str, Any], dict[str, f
 def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Iterable[str]) -> None:
     """Write one CSV line for each fusion: its name, method, normalisation and weights (or empty), MRR.
 
-    `systems` are all that are fused anywhere, a column each.
+    `systems` are those of all fusions; each has a column.
     """
     rows = []
     for name, way in ((name, way) for name, several in tried.items() for way in several):

@@ -1,7 +1,7 @@
-"""Local features: DELG-style global and local descriptors of the images that RRT compares (kvqae.md §4).
+"""Compute DELG-style global and local descriptors of the images that RRT compares (kvqae.md §4).
 
-Nothing else is described, as a description is a hundred times as large as what else is kept of an image. A list is a
-text file, one image name a line.
+Other images are not described, since a description is a hundred times as large as all other features of an image. A
+list is a text file, one image name a line.
 """
 
 from collections import Counter
@@ -38,7 +38,7 @@ from trivium.vision.local_descriptors.folder import (
 )
 
 RERANKED = ("validation", "test")  # splits
-SIDES = ("kb", "questions")  # whose images they are: folders of features, of DELG's files, and lists
+SIDES = ("kb", "questions")  # names of folders of features and of DELG's files, and of lists
 
 
 def candidate_images(runs: Iterable[Run], depth: int, articles: Path, passages: Path) -> list[str]:
@@ -81,7 +81,7 @@ class LocalFeaturesParameters(Parameters):
 def _extractor(
     folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
 ) -> Extractor:
-    """Load the extractor once a process; a worker keeps to one CPU thread."""
+    """Load the extractor once a process; a worker uses one CPU thread."""
     if in_worker():
         import cv2
 
@@ -91,7 +91,7 @@ def _extractor(
 
 
 def _flaws(folder: Path) -> Path:
-    """The file beside a shard's folder that counts its images by flaw."""
+    """Return the file, beside a shard's folder, with its number of images by flaw."""
     return folder.with_suffix(".flaws.json")
 
 
@@ -105,7 +105,7 @@ def describe_shard(
     parameters: LocalFeaturesParameters,
     only: frozenset[str] | None,
 ) -> Path:
-    """Describe one shard of images into a folder of `work`; a folder that is there is complete and is kept."""
+    """Describe one shard of images into a folder of `work`; an existing folder is complete and is kept."""
     folder = work / shard.stem
     if folder.exists():
         return folder
@@ -118,7 +118,7 @@ def describe_shard(
     described = [None if isinstance(result, str) else result for result in results]
     features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
     flaws = Counter(flaw for result in results if isinstance(result, Description) for flaw in result.flaws)
-    write_json(_flaws(folder), flaws)  # first: a folder that is there is complete
+    write_json(_flaws(folder), flaws)  # first: an existing folder is complete
     write_features(folder, features, [result if isinstance(result, str) else None for result in results])
     return folder
 

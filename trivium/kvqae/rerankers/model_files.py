@@ -1,7 +1,7 @@
-"""Files beside a re-ranker's weights: the entities that its training showed, and whether RRT is left out.
+"""Files beside a re-ranker's weights: lists of the entities in its training, and whether RRT is left out.
 
-An overlap list (docs/kvqae-formats.md, kvqae.md §6) is a text file: one Wikidata id a line, `#` begins a comment. It
-may hold entities that the knowledge base lacks.
+An overlap list (docs/kvqae-formats.md, kvqae.md §6) is a text file: one Wikidata id a line; `#` begins a comment. It
+may have entities that are not in the knowledge base.
 """
 
 import re
@@ -21,14 +21,14 @@ _ID = re.compile(r"Q[1-9][0-9]*")
 
 
 def write_entities(path: Path, entities: Iterable[str], comment: str) -> None:
-    """Write a list, sorted by number, below one line of comment."""
+    """Write an overlap list, sorted by number, after one line of comment."""
     lines = [f"# {comment}", *sorted(entities, key=lambda entity: int(entity[1:]))]
     with write_atomically(path) as file:
         file.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def read_entities(path: Path) -> frozenset[str]:
-    """Read a list; an entity twice counts once; `BadInput`: a line is not a Wikidata id, or the file is not UTF-8."""
+    """Read an overlap list without duplicates; `BadInput`: a line is not a Wikidata id, or the file is not UTF-8."""
     entities = set()
     for row, line in read_lines(path):
         entity = line.partition("#")[0].strip()
@@ -41,10 +41,10 @@ def read_entities(path: Path) -> frozenset[str]:
 
 
 def leave_out(folder: Path) -> None:
-    """Write, in place of RRT, that there is none."""
+    """Write to RRT's folder that RRT is left out."""
     write_json(folder / CONFIG, _LEFT_OUT)
 
 
 def is_left_out(folder: Path) -> bool:
-    """Whether RRT's folder says that there is no network."""
+    """Whether RRT's folder says that RRT is left out."""
     return read_json(folder / CONFIG) == _LEFT_OUT

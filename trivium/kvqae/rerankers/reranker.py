@@ -1,9 +1,8 @@
-"""The interface of re-rankers of passages, and their registry (kvqae.md §4).
+"""Interface of re-rankers of passages, and their registry (kvqae.md §4).
 
-A re-ranker is a module of `members/` with one subclass of `Reranker`. Its name is the module's; a line of that name in
-`kvqae.rerankers` puts it to use. It also names its runs and its rows. Nothing else lists it. Those that look at the
-image are fused with each other, then with those that read the text (`fusion.py`). Such a module is light: networks are
-imported where one is made.
+A re-ranker is a module of `members/` with one subclass of `Reranker`. Its name is the module's; an entry of that name
+in `kvqae.rerankers` puts it to use, and its runs and rows have this name. Re-rankers of images are fused with each
+other, then with those of text (`fusion.py`). Member modules are fast to import: they import networks in functions.
 """
 
 from abc import ABC, abstractmethod
@@ -34,7 +33,7 @@ class RerankerSettings(Parameters):
 
 @dataclass(frozen=True)
 class Inputs:
-    """What every re-ranker may read beside its settings; images are shards."""
+    """Inputs of all re-rankers besides their settings; images are in shards."""
 
     question_images: Path
     passages: Path
@@ -45,14 +44,14 @@ class Inputs:
 
 
 class Reranker(ABC):
-    """One way to put the best passages of a run into a new order.
+    """A way to reorder the best passages of a run.
 
     Attributes:
-        name: of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
+        name: name of the module, of its entry in `kvqae.rerankers`, of its runs and rows.
         label, row, symbol: its name in sentences and in tables, and its symbol in other rows' formulae.
         sees: whether it compares texts, faces, or whole pictures.
-        fused: whether the fusions take its lists.
-        Settings: of its entry.
+        fused: whether fusions use its lists.
+        Settings: model of its entry.
     """
 
     name: ClassVar[str]
@@ -70,13 +69,13 @@ class Reranker(ABC):
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Re-rank the initial run of a split's questions; returns the new run, and counts.
 
-        Questions and passages that it cannot score are left out; whoever fuses lists fills them up.
+        Questions and passages that it cannot score are left out; fusions fill them up.
         """
 
 
 RERANKERS: Registry[Reranker] = Registry(FAMILY, "re-ranker", SECTION)
 
-# `kvqae.rerankers`, as stages read it that only ask which re-rankers are in use, and in which order.
+# `kvqae.rerankers` for stages that need only names and order of the re-rankers in use.
 Rerankers = Annotated[
     dict[Annotated[str, AfterValidator(RERANKERS.check)], dict[str, Any]],
     Field(description="Re-rankers in use, in the tables' order"),
@@ -89,5 +88,5 @@ def reranker_settings(name: str, values: Mapping[str, Any]) -> Any:
 
 
 def select_by_input(names: Iterable[str], *what: str) -> tuple[str, ...]:
-    """Select the re-rankers that compare texts, faces or whole pictures, as told, in their order."""
+    """Select, in their order, the re-rankers that compare any of `what`: text, face, whole."""
     return tuple(name for name in names if RERANKERS[name].sees in what)

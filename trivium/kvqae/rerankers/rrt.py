@@ -1,4 +1,4 @@
-"""A trained Re-Ranking Transformer and its scores of image pairs (kvqae.md §4)."""
+"""Load, save and run a Re-Ranking Transformer on pairs of images (kvqae.md §4)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def save_rrt(model: RerankingTransformer, folder: Path) -> None:
 
 
 def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder: Path) -> None:
-    """Refuse features of another extractor than the network was trained on."""
+    """Check that the features fit the network: `BadInput` for those of another extractor."""
     expected = model.sizes["global_dimension"]
     if features.overall.shape[1] != expected:
         raise BadInput("global descriptors of another size than the re-ranker's", file=folder / "global.npy",
@@ -65,7 +65,7 @@ def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder
 
 
 def gather_features(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
-    """Gather the features of these images as stored, padded to the most local descriptors among them."""
+    """Gather the stored features of these images, padded to the largest number of local descriptors."""
     counts = features.counts[rows]
     most = max(1, int(counts.max(initial=0)))
     present = np.arange(most) < counts[:, None]
@@ -74,7 +74,7 @@ def gather_features(features: FeatureFolder, rows: NDArray[np.int64]) -> Describ
 
 
 def widen(images: Described, device: torch.device) -> Described:
-    """Move stored features to the device and widen them there to the types that the network takes."""
+    """Move stored features to the device and convert them there to the network's input types."""
     overall, local, scales, present = (tensor.to(device, non_blocking=True) for tensor in images)
     return Described(overall.float(), local.float(), scales.long(), present)
 
@@ -93,12 +93,12 @@ def score_pairs(
         model: from `load_rrt`.
         queries, targets: features of the images on either side.
         pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
-        batch: pairs scored together; halved when GPU memory runs out.
+        batch: pairs scored at once; halved when GPU memory runs out.
 
     Raises:
         BadInput: a score is not finite; the message names the images.
     """
-    # Pairs of similar length together: little padding, and memory trouble shows at once.
+    # Sorted by length, longest first: little padding, and memory runs out at the start or never.
     order = np.argsort(-(queries.counts[pairs[:, 0]] + targets.counts[pairs[:, 1]]), kind="stable")
     device = model.classifier.weight.device
 
@@ -125,7 +125,7 @@ def score_pairs(
 
 @dataclass(frozen=True)
 class Base:
-    """The knowledge base's side of the pairs.
+    """Images of the knowledge base, for pairs with question images.
 
     Attributes:
         article_of: (passages,) article of each passage.
@@ -139,7 +139,7 @@ class Base:
 
 
 def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """List the image pairs that a run needs; each stands once, however many passages its article has.
+    """List the distinct image pairs of a run's passages; the passages of an article share one.
 
     `images` is (queries,), the row of each question's image, -1 without a readable one.
 
@@ -168,10 +168,10 @@ def rerank(
     depth: int,
     batch: int,
 ) -> tuple[Run, dict[str, float]]:
-    """Re-rank the best `depth` passages of each question, scoring `batch` image pairs together; returns counts, too.
+    """Re-rank the best `depth` passages of each question, scoring `batch` image pairs at once; returns counts, too.
 
-    A passage's score is its article's minus 1e-8 a position: passages of one article keep their order. A passage whose
-    article has no readable image is left out, and so is every passage of a question without one.
+    A passage's score is its article's minus 1e-8 times its position: passages of one article keep their order. A
+    passage whose article has no readable image is left out, and so is every passage of a question without one.
     """
     best = first(run, depth)
     pairs, places = image_pairs(best, images, base)
@@ -192,6 +192,6 @@ def rerank(
 
 
 def read_base(articles: Path, passages: Path, features: Path) -> Base:
-    """Open the knowledge base's side."""
+    """Open the features of the knowledge base's images."""
     folder = FeatureFolder.read(features)
     return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)

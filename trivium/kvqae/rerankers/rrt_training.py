@@ -1,8 +1,8 @@
-"""Training of a Re-Ranking Transformer on pairs of photographs of landmarks (kvqae.md §4; Tan et al. 2021).
+"""Train a Re-Ranking Transformer on pairs of photographs of landmarks (kvqae.md §4; Tan et al. 2021).
 
-Half of a step's pairs show one landmark twice, half show a landmark and another whose global descriptor is among the
-nearest: the hard ones. Binary cross-entropy, AdamW. Some landmarks are held out: no pair of the validation shows a
-landmark that any training pair shows.
+Half of a step's pairs show one landmark twice, the other half show a landmark and another whose global descriptor is
+among the nearest (hard negatives). The loss is binary cross-entropy, the optimiser AdamW. Some landmarks are held out
+for validation.
 """
 
 from collections.abc import Iterable
@@ -62,7 +62,7 @@ class Landmarks:
     """Images to draw pairs from.
 
     Attributes:
-        rows: (n,) rows of the features.
+        rows: (n,) rows of the images in the features.
         positives: for each image the other images of its landmark, at least one, as places in `rows`.
         negatives: (n, k) places of the nearest images of other landmarks.
     """
@@ -73,7 +73,7 @@ class Landmarks:
 
     @classmethod
     def of(cls, features: FeatureFolder, landmarks: Rows, rows: Rows, nearest: int) -> "Landmarks":
-        """Arrange the images of `rows` whose landmark has another one; `landmarks` has the number of each image's.
+        """Collect the images of `rows` whose landmark has several; `landmarks` has the landmark of each image.
 
         Raises:
             BadInput: fewer than two landmarks with two images.
@@ -91,8 +91,8 @@ class Landmarks:
     def draw(self, pairs: int, rng: np.random.Generator) -> tuple[Rows, NDArray[np.float32]]:
         """Draw (pairs, 2) rows of images, and (pairs,) whether both show one landmark: the first half do.
 
-        Each positive pair has an image of a negative one, on a random side: else images that are near many others
-        would stand in negative pairs above all, and a network would tell the pairs apart by one image alone.
+        Each positive pair has an image of a negative one, on a random side. Otherwise images that are near many others
+        would be mostly in negative pairs, and a network could classify pairs by one image alone.
         """
         half = pairs // 2
         anchors = rng.choice(len(self.rows), half)
@@ -122,7 +122,7 @@ def nearest_others(overall: NDArray[np.float16], landmarks: Rows, count: int, ch
 
 
 def split_landmarks(landmarks: Rows, readable: NDArray[np.bool_], held_out: float, seed: int) -> tuple[Rows, Rows]:
-    """Split rows into training and held-out images: a landmark's images are all on one side."""
+    """Split rows into training and held-out images; all images of a landmark are in the same part."""
     shown = np.unique(landmarks)
     chosen = np.random.default_rng([seed, 0]).permutation(shown)[: max(1, round(held_out * len(shown)))]
     is_held_out = np.isin(landmarks, chosen)
@@ -143,7 +143,7 @@ def validate(
 
 
 class Pairs(NamedTuple):
-    """Drawn pairs: the stored features of the images on either side, and (pairs,) whether both show one landmark."""
+    """Pairs of images: stored features of both sides, and (pairs,) whether both show the same landmark."""
 
     left: Described
     right: Described
@@ -156,7 +156,7 @@ def gather_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]
 
 
 def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, micro_batch: int) -> float:
-    """Add the gradient of the pairs' mean loss, so many pairs at a time; returns the loss."""
+    """Add the gradient of the pairs' mean loss, computed in micro-batches; returns the loss."""
     device = model.classifier.weight.device
 
     def share(part: slice) -> torch.Tensor:
@@ -179,9 +179,9 @@ def train_rrt(
     out: Path,
     log: Curve,
 ) -> tuple[Metrics, list[Point]]:
-    """Train on the features of photographs and the number of each one's landmark, as a task; the last weights are kept.
+    """Train on features of photographs and the landmark of each, as a task; the last weights are kept.
 
-    Where a GPU trains, processes draw the next pairs and gather their features meanwhile.
+    While a GPU trains, processes draw the next pairs and gather their features.
     """
     described = FeatureFolder.read(features)
     torch.manual_seed(seed)

@@ -1,4 +1,4 @@
-"""ArcFace: the face of the question's image against those of the articles' (kvqae.md §4)."""
+"""Re-rank by ArcFace: compare the face in the question's image with those in articles' images (kvqae.md §4)."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,8 +20,8 @@ SYSTEM = "arcface"
 def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
     """Read the features of the knowledge base's images and, for each passage, the row of its article's image.
 
-    -1 where the article is not about a human or shows no face: faces are compared with faces of humans only, as in
-    retrieval.
+    The row is -1 if the article is not about a human or its image shows no face: only faces of humans are compared, as
+    in retrieval.
     """
     base = read_illustrated_base(articles, passages, features)
     image_of = np.full(len(base.starts) - 1, -1, dtype=np.int64)
@@ -39,9 +39,9 @@ def rerank(
     """Rank each list's passages by the cosine of the question's face and the face of their article's image.
 
     Args:
-        initial: over the questions with a face.
-        faces: (questions, dimension) of the questions' images.
-        base_faces: (images, dimension) of the knowledge base, memory-mapped; only the rows needed are read.
+        initial: run of the questions with a face.
+        faces: (questions, dimension), those of the questions' images.
+        base_faces: (images, dimension), those of the knowledge base, memory-mapped; only needed rows are read.
         image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
     """
     images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
@@ -54,7 +54,7 @@ def rerank(
 
 
 class ArcFace(Reranker):
-    """Reads the features of all images, and the routing, which says which questions show a face."""
+    """Re-ranker that reads the features of all images, and the routing, which says which questions show a face."""
 
     name, label, row, symbol, sees = SYSTEM, "ArcFace", "F·A (ArcFace)", "F·A", "face"
 
@@ -66,7 +66,7 @@ class ArcFace(Reranker):
         self.faces = ImageFeatures.read(features / "questions").matrix(SYSTEM)
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
-        """Questions with a face, by cosine; a passage whose article shows no human's face is left out."""
+        """Re-rank questions with a face by cosine; passages whose article shows no human's face are left out."""
         routes = read_table(self.routing / f"{split}.parquet", ["question", "image", "face"])
         served = routes.filter(routes["face"])
         initial = first(initial.select(served["question"].to_pylist()), self.depth)

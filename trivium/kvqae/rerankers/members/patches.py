@@ -1,9 +1,9 @@
-"""Local patches: those that two pictures share, in the same arrangement (kvqae.md §4). Beyond the paper.
+"""Re-rank by local patches that two pictures share in the same arrangement (kvqae.md §4). Beyond the paper.
 
-RRT compares local features that DELG's own tool extracts. This re-ranker takes what a frozen ViT says of each of its
+RRT compares local features that DELG's own tool extracts. This re-ranker uses the vectors of a frozen ViT for its
 patches instead. Two patches match if each is the other's nearest in cosine. Matches count if one similarity transform
 (shift, turn, scale) moves them onto each other, as RANSAC finds it (Fischler and Bolles 1981). A pair of pictures has
-the sum of their cosines as its score, as a share of the patches. The row stands by itself: no fusion takes it.
+the sum of their cosines as its score, as a share of the patches. No fusion uses this re-ranker.
 """
 
 from collections.abc import Sequence
@@ -26,14 +26,14 @@ from trivium.measures.runs import PADDING, Run
 if TYPE_CHECKING:
     from PIL import Image
 
-REACH = 1.0  # patches that a match may be off
-SCALES = 0.25, 4.0  # of transforms that are believed
-FEWEST = 3  # matches; any two follow a transform
-KEPT = 2000  # images of articles whose patches stay in memory
+REACH = 1.0  # largest error of a match under the transform, in patches
+SCALES = 0.25, 4.0  # bounds of a transform's scale
+FEWEST = 3  # matches; any two fit some transform
+KEPT = 2000  # articles' images whose patches stay in memory
 
 
 class PatchSettings(RerankerSettings):
-    """Reads an image encoder's folder, and the images of the knowledge base."""
+    """Entry whose `reads` are an image encoder's folder and the images of the knowledge base."""
 
     encoder: str = Field(description="Its name in `kvqae.image_encoders`: dinov2, dinov3, siglip2 or eva_clip")
     max_side: int = Field(default=1024, ge=32, description="Longer side, in pixels, to which larger images are reduced")
@@ -41,7 +41,7 @@ class PatchSettings(RerankerSettings):
 
 
 def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
-    """The cosines of verified matches, in sum and as a share of the query's patches: 0 to 1.
+    """Sum the cosines of verified matches, divided by the number of the query's patches: 0 to 1.
 
     Args:
         query, target: (rows, columns, width), patches of either picture, of length 1.
@@ -65,7 +65,7 @@ def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
 
 
 class Patches(Reranker):
-    """Every question with a readable image, against the readable images of articles."""
+    """Re-ranker of all questions with a readable image, by the readable images of articles."""
 
     name, label, row, symbol, sees = "patches", "local patches", "LP (local patches, beyond the paper)", "LP", "whole"
     fused = False
@@ -86,7 +86,7 @@ class Patches(Reranker):
         self.base, self.question_images = Images(images), Images(inputs.question_images)
         self.article_of = ArticlePassages(inputs.passages).article_of
         self.image_of: list[str | None] = read_table(inputs.articles, ["image"])["image"].to_pylist()
-        self.known: dict[str, NDArray[np.float16] | None] = {}  # of articles' images; None of unreadable ones
+        self.known: dict[str, NDArray[np.float16] | None] = {}  # patches of articles' images; None: unreadable
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
@@ -109,7 +109,7 @@ class Patches(Reranker):
         return rank_passages(best, values, shown, self.name), {name: float(count) for name, count in counts.items()}
 
     def compare(self, query: NDArray[np.float16], names: Sequence[str]) -> dict[str, float]:
-        """The score of a picture with each of these images of articles that can be read."""
+        """Score a picture with each of these articles' images that can be read."""
         if len(self.known) > KEPT:
             self.known.clear()
         self.known |= self.describe(self.base, [name for name in names if name not in self.known])
@@ -118,7 +118,7 @@ class Patches(Reranker):
         return {name: match(wide, patches.astype(np.float32)) for name, patches in targets.items()}
 
     def describe(self, images: Images, names: Sequence[str]) -> dict[str, NDArray[np.float16] | None]:
-        """The patches of images by name; None of one that is not there or cannot be read."""
+        """Embed the patches of images, by name; None if an image is missing or cannot be read."""
         from trivium.vision.decoding import Unreadable, decode
 
         pictures: dict[str, Image.Image] = {}

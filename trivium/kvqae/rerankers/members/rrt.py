@@ -1,4 +1,4 @@
-"""RRT: the question's image against those of the articles, by their local features (kvqae.md §4)."""
+"""Re-rank by RRT: compare the question's image with those of articles by local features (kvqae.md §4)."""
 
 from collections.abc import Sequence
 
@@ -12,13 +12,13 @@ from trivium.measures.runs import Run
 
 
 class RrtSettings(RerankerSettings):
-    """Reads the network's folder, and local features of all images."""
+    """Entry whose `reads` are the network's folder and the local features of all images."""
 
     batch: int = Field(ge=1, description="Image pairs scored together; halved when GPU memory runs out")
 
 
 class Rrt(Reranker):
-    """Every question with a readable image; none where RRT is left out (`kvqae.rrt.use`)."""
+    """Re-ranker of all questions with a readable image; of none if RRT is left out (`kvqae.rrt.use`)."""
 
     name, label, row, symbol, sees = "rrt", "RRT", "RRT (whole image)", "RRT", "whole"
     Settings = RrtSettings
@@ -38,7 +38,7 @@ class Rrt(Reranker):
             check_dimension(self.network, self.features, features / "questions")
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
-        """By the network's scores; a passage whose article has no readable image is left out."""
+        """Re-rank by the network's scores; passages whose article has no readable image are left out."""
         from trivium.kvqae.rerankers.rrt import rerank
 
         if self.left_out:

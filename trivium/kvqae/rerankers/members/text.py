@@ -1,4 +1,4 @@
-"""The cross-encoder, which reads question and passage together (kvqae.md §4)."""
+"""Re-rank by the cross-encoder, which reads question and passage together (kvqae.md §4)."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -10,7 +10,7 @@ from trivium.measures.runs import PADDING, Run
 
 
 class Text(Reranker):
-    """Reads a cross-encoder's folder: the best passages in a new order, then the others in theirs."""
+    """Re-ranker that reads a cross-encoder's folder; the best passages are reordered, others follow unchanged."""
 
     name, label, row, symbol, sees = "text", "text", "Text (cross-encoder)", "Text", "text"
 
@@ -18,7 +18,7 @@ class Text(Reranker):
         self.settings, self.inputs = settings, inputs
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
-        """A list that is shorter than `depth` is re-ranked as it is; one that is empty stays so."""
+        """Re-rank the best `depth` passages; shorter lists are re-ranked whole, empty ones stay empty."""
         from trivium.kvqae.reader.inputs import texts_of
         from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_by_shards
 
