@@ -1,4 +1,4 @@
-"""Stage `kvqae-annotation_tasks`. A Label Studio project of the generated questions."""
+"""Stage `kvqae-annotation_tasks`. Make a Label Studio project of the generated questions."""
 
 from collections import Counter
 from pathlib import Path
@@ -58,7 +58,7 @@ def main(
     references: Path = Path("data/kvqae/raw/images/kb"),
     out: Path = Path("data/kvqae/annotation"),
 ) -> dict[str, float]:
-    """Write `config.xml`, `tasks.json` (to import) and `instructions.md`, from shards of candidates and references."""
+    """Write `config.xml`, `tasks.json` (to import) and `instructions.md`; images are read from shards."""
     rng = np.random.default_rng(parameters.seed)
     questions = list(read_generated(generated).values())
     chosen = balanced_sample(questions, parameters.questions, parameters.largest_share, rng)
@@ -79,7 +79,7 @@ def main(
         return pictures(name) if address is None else address_of(name, address)
 
     def reference(name: str) -> str:
-        """Show the knowledge base's own picture: that of Commons under its name may have changed."""
+        """Show the knowledge base's own picture, since the one on Commons may have changed."""
         shown = reference_pictures(name) if name in base else NO_PICTURE
         counts["references_not_at_hand"] += name not in base
         return address_of(commons_file_name(name), address) if address and shown == NO_PICTURE else shown

@@ -1,4 +1,4 @@
-"""Annotations of the generated questions: simulated ones with known disagreement, or those of people (kvqae.md §2)."""
+"""Stage `kvqae-annotations`. Simulate annotations with known disagreement, or take those of people (kvqae.md §2)."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,7 @@ from trivium.core.tables import read_json, write_json
 from trivium.kvqae.annotation.project import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.construction.generation import read_generated
 
-BROUGHT = "annotation.json"  # people's export, in the folder of what is brought
+BROUGHT = "annotation.json"  # people's export, in the folder `brought`
 _SIMULATED = (
     "WARNING: world.kvqae_annotations is sample: nobody looked at these questions. Simulated annotators keep and edit "
     "them at random, so data/kvqae/rebuilt is no data set to train on or to report. Annotate them (see "
@@ -32,11 +32,11 @@ def main(
 ) -> dict[str, float]:
     """Write `export.json`, as Label Studio exports it, and for simulated annotators `expected.json`.
 
-    --source sample simulates, and warns where the questions of --world are real; local checks and takes
-    `annotation.json` of `brought`. Nobody publishes annotations of generated questions.
+    --source sample simulates them, and warns if the questions of --world are real; local checks and takes
+    `annotation.json` of `brought`. There are no public annotations of generated questions.
 
     Returns:
-        Counts; `simulated`, whether nobody annotated; what is known of simulated annotators ({name}_expected).
+        Counts; `simulated`; and for simulated annotators what agreement and edits should be ({name}_expected).
     """
     questions = read_generated(generated)
     expected: dict[str, float] = {}
@@ -46,7 +46,7 @@ def main(
         export, expected = simulate(parameters, questions, read_json(tasks / "tasks.json"))
     else:
         export = read_json(brought / BROUGHT)
-        read_annotations(brought / BROUGHT, questions)  # names the user's file, not its copy, where it is wrong
+        read_annotations(brought / BROUGHT, questions)  # errors name the user's file, not its copy
     with write_atomically(out) as target:
         write_json(target / EXPORT, export)
         if source == "sample":

@@ -1,4 +1,4 @@
-"""Stage `kvqae-base_models`. Frozen encoders and text start weights: stand-ins trained here, or the public ones."""
+"""Stage `kvqae-base_models`. Train stand-ins for frozen encoders and BERT's weights, or take the public ones."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stage `kvqae-bm25_index`. Lucene indexes of the knowledge base and of all articles."""
+"""Stage `kvqae-bm25_index`. Build Lucene indexes of the knowledge base and of all articles."""
 
 from pathlib import Path
 from typing import ClassVar

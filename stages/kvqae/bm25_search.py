@@ -1,4 +1,4 @@
-"""Stage `kvqae-bm25_search`. BM25 with k1 and b from a grid on validation: ViQuAE and TriviaQA."""
+"""Stage `kvqae-bm25_search`. Search ViQuAE and TriviaQA by BM25, with k1 and b from a grid on validation."""
 
 from pathlib import Path
 

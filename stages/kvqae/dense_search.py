@@ -1,4 +1,4 @@
-"""Stage `kvqae-dense_search`. Nearest passages by inner product."""
+"""Stage `kvqae-dense_search`. Search the passages with the largest inner product."""
 
 import shutil
 from pathlib import Path
@@ -15,7 +15,7 @@ from trivium.measures.runs import Run
 
 
 def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Path, out: Path) -> dict[str, float]:
-    """Search for the questions of `queries.npy` in `kb.npy`; a TREC run a split, beside them a built index."""
+    """Search `kb.npy` for the questions of `queries.npy`; writes a TREC run for each split, and the index if built."""
     matrix, ids = read_matrix(embeddings / KB), read_matrix(embeddings / "kb_ids.npy")
     table = read_table(embeddings / "queries.parquet", ["split", "id"])
     scores, rows, metrics = search(embeddings, parameters, context.engine, context.work)

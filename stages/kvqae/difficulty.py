@@ -1,4 +1,4 @@
-"""Stage `kvqae-difficulty`. What makes questions hard for the reader: complexity's validation of factors."""
+"""Stage `kvqae-difficulty`. Measure which factors make questions hard for the reader, as in `complexity`."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -45,7 +45,7 @@ def main(
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     out: Path = Path("metrics/kvqae/difficulty.csv"),
 ) -> dict[str, float]:
-    """Measure the reader's loss by factor, one CSV line for each."""
+    """Measure the reader's loss of score by factor; writes one CSV line for each."""
     queries = read_questions(questions)
     ids = [question.id for question in queries]
     depth = max(map(len, read_table(answers, ["passages"])["passages"].to_pylist()))  # fewer in a small world

@@ -1,4 +1,4 @@
-"""Stage `kvqae-dpr_finetune`. DPR from the zero-shot encoders on ViQuAE's training questions (kvqae.md §3)."""
+"""Stage `kvqae-dpr_finetune`. Fine-tune the zero-shot DPR on ViQuAE's training questions (kvqae.md §3)."""
 
 from functools import partial
 from pathlib import Path
@@ -34,7 +34,7 @@ def main(
     out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_viquae.json"),
     out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
-    """Pair questions with passages, and go on training the pretrained question and passage encoders."""
+    """Make training pairs, and fine-tune the pretrained encoders of questions and passages."""
     outs = {"train": out_train, "validation": out_validation}
     counts = write_pairs(
         outs, questions=questions, runs=runs, depth=parameters.depth, passages=passages, articles=articles
@@ -42,7 +42,7 @@ def main(
     write_json(out_pairs_counts, counts)
     task = partial(
         train_dual_encoder,
-        # A worker does not know this script's class, and `start` would travel beside both its folders.
+        # A worker cannot import this script's class; `starts` has the folders of `start`.
         parameters=DprParameters(**parameters.model_dump(exclude={"start"})),
         starts={tower: parameters.start / tower for tower in TOWERS},
         card={

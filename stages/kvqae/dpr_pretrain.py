@@ -1,4 +1,4 @@
-"""Stage `kvqae-dpr_pretrain`. DPR on TriviaQA: zero-shot."""
+"""Stage `kvqae-dpr_pretrain`. Train the zero-shot DPR on TriviaQA (kvqae.md §3)."""
 
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,9 @@ def main(
     out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_triviaqa.json"),
     out: Path = Path("models/kvqae/dpr/zero_shot"),
 ) -> dict[str, float]:
-    """Pair questions with passages, and train question and passage encoder from the same text encoder.
+    """Make training pairs, and train encoders of questions and passages, both from the same text encoder.
 
-    The two share nothing afterwards. Where --published holds both, they are taken instead.
+    The two share no weights. If --published has both, they are used instead.
     """
     outs = {"train": out_train, "validation": out_validation}
     counts = write_pairs(

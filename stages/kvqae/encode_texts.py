@@ -1,4 +1,4 @@
-"""Stage `kvqae-encode_texts`. Vectors of passages and questions, one cell for each text encoder."""
+"""Stage `kvqae-encode_texts`. Encode passages and questions, one cell for each text encoder."""
 
 from collections.abc import Sequence
 from functools import partial

@@ -1,4 +1,4 @@
-"""Stage `kvqae-evaluate`. Tables 2, 3 and 4 with significance, and Figure 4."""
+"""Stage `kvqae-evaluate`. Compute Tables 2, 3 and 4 with significance, and Figure 4."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -41,9 +41,9 @@ def main(
     out_overlaps: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
     out_overlap_counts: Path = Path("metrics/kvqae/lexical_overlap.json"),
 ) -> dict[str, float]:
-    """Measure every block, and how many words question and first passage share.
+    """Measure every block, and the lexical overlap of question and first passage.
 
-    Folders of runs hold a folder for each row, and `brought` one for each brought run.
+    Folders of runs have a subfolder for each row, and `brought` one for each brought run.
     """
     article_of = read_table(passages, ["article"])["article"].to_numpy()
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}

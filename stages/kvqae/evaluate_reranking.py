@@ -1,4 +1,4 @@
-"""Stage `kvqae-evaluate_reranking`. Tables 5 and 6 with significance, split by what the encoders were trained on."""
+"""Stage `kvqae-evaluate_reranking`. Compute Tables 5 and 6 with significance, split by encoders' training data."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -41,8 +41,8 @@ def main(
 ) -> dict[str, float]:
     """Measure every block.
 
-    `reranked` holds a folder of runs for each re-ranker, `fused` for each fusion, of which row `image` is
-    `image_alone`, and `brought` for each brought run; `identities` and `landmarks` are models of ArcFace and of RRT.
+    `reranked` has a folder of runs for each re-ranker, `fused` for each fusion (row `image` is `image_alone`), and
+    `brought` for each brought run; `identities` and `landmarks` are the models of ArcFace and of RRT.
     """
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     folders = {"image": "image_alone", **{name: name for name in ("text_image", "text_initial", "text_image_initial")}}

@@ -1,4 +1,4 @@
-"""Stage `kvqae-fuse`. Fusion with the weights of params.yaml, or with the best on validation, which it finds."""
+"""Stage `kvqae-fuse`. Tune weights on validation, and fuse with these or with the weights of params.yaml."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +24,7 @@ from trivium.measures.runs import Run
 
 
 def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Path]) -> list[dict[str, Run]]:
-    """Read the runs of passages and of articles that the rows fuse; `roots` hold a folder for each system."""
+    """Read the runs of passages and of articles that the rows fuse; `roots` have a folder for each system."""
     folders = [system for root in roots for system in sorted(root.iterdir())]
     return [read_split(folders, split, systems_of(rows, articles=level), articles=level) for level in (False, True)]
 
@@ -32,9 +32,9 @@ def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Pat
 def write_fused(
     parameters: FuseAndTuneParameters, weights: Mapping[str, Mapping[str, float]], roots: Sequence[Path], out: Path
 ) -> dict[str, float]:
-    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json`, how they were made.
+    """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json` with depth and weights.
 
-    The folders `roots` hold a folder for each system; the last one those of brought runs.
+    The folders `roots` have a folder for each system; the last one is that of brought runs.
     """
     metrics: dict[str, float] = {}
     depth, rrf_k = parameters.depth, parameters.rrf_k
@@ -69,10 +69,10 @@ def main(
     out_weightings: Path = Path("metrics/kvqae/weightings.csv"),
     out_tuned: Path = Path("metrics/kvqae/tune_fusion.json"),
 ) -> dict[str, float]:
-    """Find the best weights of every row on validation, write them with all that were tried, and fuse.
+    """Find the best weights of every row on validation, write them with all tried ones, and fuse.
 
-    The folders of runs hold a folder for each system; `out` gets one for each row. A brought run's row without
-    validation questions cannot be tuned.
+    The folders of runs have a folder for each system; `out` gets one for each row. Rows of brought runs without
+    validation questions are not tuned.
     """
     rows, roots = parameters.rows_of("validation", brought), (text_runs, image_runs, brought)
     passages, articles = read_runs(rows, "validation", roots)

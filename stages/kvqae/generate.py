@@ -1,4 +1,4 @@
-"""Stage `kvqae-generate`. TriviaQA's questions about entities made into questions about pictures (kvqae.md §2)."""
+"""Stage `kvqae-generate`. Convert TriviaQA's questions about entities to questions about pictures (kvqae.md §2)."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,7 +19,7 @@ from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
 
 class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_images.CandidateImagesParameters):
-    """Section `kvqae.generate`, of all steps."""
+    """Section `kvqae.generate`: parameters of all steps."""
 
     places: ClassVar = {
         **KnowledgeBaseParameters.places,
@@ -51,9 +51,9 @@ def main(
     out_subjects_counts: Path = Path("metrics/kvqae/subjects.json"),
     out_images_counts: Path = Path("metrics/kvqae/candidate_images.json"),
 ) -> dict[str, float]:
-    """Find mentions, link them, choose subjects and their pictures, and generate a question of each.
+    """Find mentions, link them, choose subjects and their pictures, and generate a question from each.
 
-    Each step's table is kept beside the questions.
+    Each step's table is written beside the questions.
     """
 
     def keep(

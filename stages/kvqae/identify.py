@@ -1,4 +1,4 @@
-"""Stage `kvqae-identify`. A model behind an endpoint chooses the entity, whose passages are read."""
+"""Stage `kvqae-identify`. Let a model behind an endpoint choose the entity, and read its passages."""
 
 from functools import partial
 from pathlib import Path
@@ -71,8 +71,8 @@ def main(
 ) -> dict[str, float]:
     """Write `choices.parquet`, the run `test.trec` and `identifier.json` (who chose) into `out`; measure it.
 
-    A question without a choice keeps the list of `run`. The lists of `run`, of the model, and of whoever knows the
-    right entity are measured as Table 3 does, and read as Table 7 does, the full oracle of `run` beside them.
+    A question without a choice keeps the list of `run`. The lists of `run`, of the model's choices and of the right
+    entities are measured as in Table 3 and read as in Table 7; so is the full oracle of `run`.
     """
     model = parameters.settings
     if model.endpoint is None:

@@ -1,4 +1,4 @@
-"""Stage `kvqae-image_features`. Vectors of every image of base and questions, one cell for each encoder."""
+"""Stage `kvqae-image_features`. Encode all images of knowledge base and questions, one cell for each encoder."""
 
 from dataclasses import replace
 from functools import partial
@@ -27,7 +27,7 @@ LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 def encode_folder(
     parameters: ImageFeaturesParameters, context: Context, *, encoder: str, images: Path, out: Path
 ) -> dict[str, float]:
-    """Encode a folder of image shards: `vectors.npy` and `pictures.parquet`, an image a row, in the shards' order."""
+    """Encode a folder of image shards to `vectors.npy` and `pictures.parquet`, one row an image, in their order."""
     settings = encoder_parameters(encoder, parameters.settings)
     if not settings.model.exists():
         raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")

@@ -1,4 +1,4 @@
-"""Stage `kvqae-image_search`. Articles by face or by whole image, their scores handed to passages."""
+"""Stage `kvqae-image_search`. Search articles by face or by whole image, and convert them to passages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -53,7 +53,7 @@ def main(
                 owners = zip(served["split"].to_pylist(), served["question"].to_pylist(), lists, strict=True)
                 ranked = {question: ranking for of, question, ranking in owners if of == split}
                 runs[Path(system) / f"{split}{suffix}.trec"] = Run.from_dict(ranked, parameters.depth, system)
-    with write_atomically(out_runs) as target:  # together: a broken matrix of the last leaves no file of the first
+    with write_atomically(out_runs) as target:  # all at once: an error in the last encoder leaves no runs of the first
         for path, run in runs.items():
             write_run(target / path, run)
     for split in splits:

@@ -1,4 +1,4 @@
-"""Stage `kvqae-knowledge_base`. Articles as a table, those with an image first."""
+"""Stage `kvqae-knowledge_base`. Make tables of articles, those with an image first, and of passages."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -54,7 +54,7 @@ def main(
     used: set[str] = set()
 
     def rows() -> Iterator[dict[str, Any]]:
-        # The order asks for two passes; they cost less than the texts of millions of articles in memory.
+        # The order needs two passes, which cost less than the texts of millions of articles in memory.
         for with_image in (True, False):
             dropped = counts if with_image else Counter()
             for row in join_articles(articles, entities, available, parameters.image_properties, dropped):

@@ -1,4 +1,4 @@
-"""Stage `kvqae-local_features`. DELG-style global and local features of the images that RRT compares."""
+"""Stage `kvqae-local_features`. Compute DELG-style features of the images that RRT compares."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -35,10 +35,10 @@ def describe_side(
     extractor: Path,
     out: Path,
 ) -> dict[str, float]:
-    """Describe the images that the list --compared names, by the extractor of the re-ranker's training.
+    """Describe the images in the list `compared` by the extractor of the re-ranker's training.
 
-    What DELG's own tool extracted is in delg/--name of the user's folder. Where the re-ranker is left out, the folder
-    of features is empty, and all images are counted as `images_left_out`.
+    Features that DELG's own tool extracted are in delg/`name` of the user's folder. If the re-ranker is left out, the
+    folder of features is empty, and all images are counted as `images_left_out`.
     """
     listed = read_list(compared)
     if read_kind(extractor) == NONE:

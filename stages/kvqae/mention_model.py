@@ -1,4 +1,4 @@
-"""The spaCy pipeline that finds mentions: an installed one, or a small one trained on annotated sentences (§2)."""
+"""Stage `kvqae-mention_model`. Train a small spaCy pipeline that finds mentions, or name an installed one."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Stage `kvqae-name_search`. Articles whose names are nearest to the question's picture, one cell for each CLIP."""
+"""Stage `kvqae-name_search`. Search articles by the likeness of name and picture, one cell for each CLIP."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
 from trivium.nets.open_clip_folder import ClipText
 
-LOADS = {"trivium.vision.encoders": "${key}"}  # a cell is about its own encoder
+LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 SHARD = 1 << 14  # names in memory
 
 
@@ -41,7 +41,7 @@ def main(
     out_vectors: Path = Path("data/kvqae/embeddings/{encoder}_names"),
     out: Path = Path("data/kvqae/runs/text/{encoder}_names"),
 ) -> dict[str, float]:
-    """Write the names' vectors, and `{split}.trec` and `{split}_articles.trec`; an unreadable picture has no line."""
+    """Write the names' vectors, `{split}.trec` and `{split}_articles.trec`, without unreadable pictures."""
     numbers, names = illustrated_names(articles)
     features = ImageFeatures.read(question_features)
     pictures = features.matrix(encoder)

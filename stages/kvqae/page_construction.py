@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_construction`. Table 1 and the construction's steps on the page."""
+"""Stage `kvqae-page_construction`. Render Table 1 and the steps of the construction for the page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -36,7 +36,7 @@ def main(
     published: Path = Path("tests/published/kvqae.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/construction.json"),
 ) -> None:
-    """Make Table 1 and the steps of their metrics, files named as the stages."""
+    """Render Table 1 and the steps from their metrics, files named as the steps."""
     printed = read_parameters(published)
     simulated = parameters.annotations == "sample" and parameters.world != "sample"
     steps = {path.stem: read_json(path) for path in construction}

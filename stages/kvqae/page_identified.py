@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_identified`. Tables 3 and 7 where a model chose the entity, on the page: one cell a model."""
+"""Stage `kvqae-page_identified`. Render Tables 3 and 7 where a model chose the entity, one cell for each model."""
 
 from pathlib import Path
 

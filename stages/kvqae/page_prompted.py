@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_prompted`. What a model behind an endpoint answers, on the page: one cell a model."""
+"""Stage `kvqae-page_prompted`. Render the scores of a model behind an endpoint, one cell for each model."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from trivium.page.published import SearchedParameters, add_base_note
 
 
 def main(parameters: SearchedParameters, context: Context, *, answered: Path, measured: Path, out: Path) -> None:
-    """Render what stage `read_prompted` found of a model; `answered` holds its `reader.json`."""
+    """Render what stage `read_prompted` measured of a model; `answered` holds its `reader.json`."""
     sections = {"prompted": prompted_html(read_json(answered / "reader.json"), read_json(measured))}
     write_part(out, parameters.world, add_base_note(sections, parameters.base))
 

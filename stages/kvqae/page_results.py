@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_results`. KVQAE's sections of the page from Table 5 on."""
+"""Stage `kvqae-page_results`. Render KVQAE's sections of the page from Table 5 on."""
 
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ def main(
     paper: Path = Path("scales/paper.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/results.json"),
 ) -> dict[str, float]:
-    """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`."""
+    """Render the sections from `data` and `measured`, outputs of earlier stages; `thorough` is of `make thorough`."""
     kvqae: dict[str, Any] = used_values(used, "kvqae")
     printed = read_parameters(published)
     level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]

@@ -1,4 +1,4 @@
-"""Stage `kvqae-page_retrieval`. Tables 2 to 4 on the page, which stand there before anything is re-ranked or read."""
+"""Stage `kvqae-page_retrieval`. Render Tables 2 to 4 for the page, before re-ranking and reading have run."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -38,7 +38,7 @@ def main(
     published: Path = Path("tests/published/kvqae.yaml"),
     out: Path = Path("metrics/report/parts/kvqae/retrieval.json"),
 ) -> None:
-    """Make the tables of stage `evaluate` and what they show."""
+    """Render the tables of stage `evaluate` and their findings."""
     blocks, printed = read_json(evaluation), read_parameters(published)
     statistics = parameters.statistics | parameters.evaluate
     labels = labels_of(list(parameters.image_encoders), parameters.weights)

@@ -1,4 +1,4 @@
-"""Stage `kvqae-published_checkpoints`. The authors' zero-shot DPR and reader, where they replace pretraining."""
+"""Stage `kvqae-published_checkpoints`. Fetch the authors' zero-shot DPR and reader if they replace pretraining."""
 
 from pathlib import Path
 
@@ -31,7 +31,7 @@ def main(
 ) -> dict[str, float]:
     """Write the published checkpoints of --system to --out, or `provenance.json` alone where they are not used.
 
-    They go with the public data and with the released questions, which they were trained without.
+    They need the public data and the released questions, which were not in their training data.
     """
     for field, got, expected in (("world.kvqae", source, "hub"), ("kvqae.dataset", dataset, "raw")):
         if parameters.use and got != expected:

@@ -1,4 +1,4 @@
-"""Stage `kvqae-read`. Table 7: every reader on every list of passages."""
+"""Stage `kvqae-read`. Compute Table 7: readers on lists of passages."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -50,8 +50,8 @@ def main(
 ) -> dict[str, float]:
     """Choose numbers of passages on validation, then answer the test questions of every row.
 
-    `readers` has a folder for each reader, those of few-shot ones with a folder `seed-N` for each seed; a run is named
-    as its folder. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
+    `readers` has a folder for each reader, for few-shot readers with a folder `seed-N` for each seed; a run has the
+    name of its folder. The lists of BM25 that rows about TriviaQA read are measured under the first such row's name.
     """
     test_runs = {path.parent.name: path for path in (*runs, *sorted(brought.glob("*/test.trec")))}
     tuning_runs = {path.parent.name: path for path in (*validation_runs, *brought.glob("*/validation.trec"))}

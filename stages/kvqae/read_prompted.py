@@ -1,4 +1,4 @@
-"""Stage `kvqae-read_prompted`. Answers of a model behind an endpoint, one cell for each model."""
+"""Stage `kvqae-read_prompted`. Get answers of a model behind an endpoint, one cell for each model."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -44,9 +44,9 @@ def main(
     out_cache: Path = Path("data/kvqae/prompt_cache/{reader}"),
     out: Path = Path("data/kvqae/prompted/{reader}"),
 ) -> dict[str, float]:
-    """Write `answers.parquet` (question, prediction, em, f1, contains) and `reader.json` (what it is) into `out`.
+    """Write `answers.parquet` (question, prediction, em, f1, contains) and `reader.json` (its description) into `out`.
 
-    Answers in `out_cache` are taken into the journal first; in the end it holds all of the journal.
+    Answers in `out_cache` are first added to the journal; in the end `out_cache` has all answers of the journal.
     """
     model = parameters.settings
     if model.endpoint is None:

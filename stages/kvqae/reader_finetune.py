@@ -1,4 +1,4 @@
-"""Fine-tune the reader on ViQuAE with a multimodal run: the few-shot readers, one a loss and seed (kvqae.md §5)."""
+"""Stage `kvqae-reader_finetune`. Fine-tune the few-shot readers on ViQuAE, one for each loss and seed (kvqae.md §5)."""
 
 from functools import partial
 from pathlib import Path
@@ -38,9 +38,9 @@ def main(
     seed: int,
     out: Path = Path("models/kvqae/reader/{reader}/seed-{seed}"),
 ) -> dict[str, float]:
-    """Go on from a zero-shot reader; the seed draws dropout, the order of questions, the passages.
+    """Fine-tune a zero-shot reader on a multimodal run; the seed is that of dropout, order and passages.
 
-    Where nothing relevant was retrieved, a question learns from the relevant passages of its own article.
+    Without relevant retrieved passages, a question is trained on the relevant passages of its own article.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)
@@ -48,7 +48,7 @@ def main(
     start = max_base if reduction == "max" else base
     task = partial(
         train_reader,
-        # A worker does not know this script's class.
+        # A worker cannot import this script's class.
         parameters=ReaderTrainingParameters(**parameters.model_dump(exclude={"losses", "max_start"})),
         reduction=reduction,
         seed=seed,

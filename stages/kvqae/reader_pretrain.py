@@ -1,4 +1,4 @@
-"""Stage `kvqae-reader_pretrain`. Reader on TriviaQA, one cell for each loss: zero-shot (kvqae.md §5)."""
+"""Stage `kvqae-reader_pretrain`. Train the zero-shot readers on TriviaQA, one cell for each loss (kvqae.md §5)."""
 
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,7 @@ def main(
 ) -> dict[str, float]:
     """Train a reader from a plain encoder.
 
-    Where --published holds `reader`, that is taken for the one with the loss `mean`.
+    If --published has `reader`, it is used as the reader with the loss `mean`.
     """
     if reader not in parameters.losses:
         raise BadInput("no such reader", field="kvqae.reader_pretrain.losses", got=reader, choices=parameters.losses)

@@ -1,4 +1,4 @@
-"""Stage `kvqae-rebuild`. What annotators kept as a data set: splits without a shared image, kappa, statistics."""
+"""Stage `kvqae-rebuild`. Make a data set of what annotators kept, with splits that share no image, and measure it."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -35,7 +35,7 @@ def main(
     released: Path = Path("data/kvqae/raw"),
     out: Path = Path("data/kvqae/rebuilt"),
 ) -> dict[str, float]:
-    """Write `viquae/`, `triviaqa/` and `images/questions/`, laid out as the released data in `released`.
+    """Write `viquae/`, `triviaqa/` and `images/questions/`, with the layout of the released data in `released`.
 
     Metrics are counts, agreement and edits (`{name}_expected`: what simulated annotators should give), the data set's
     statistics, and those of the released one (`released_{name}`).

@@ -1,4 +1,4 @@
-"""Stage `kvqae-relevance`. Pooled relevance of passages and articles."""
+"""Stage `kvqae-relevance`. Judge the pooled passages and articles."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -43,8 +43,8 @@ def main(
 ) -> dict[str, float]:
     """Cut brought runs into splits; then pool and judge the passages and articles of all systems.
 
-    The folders of runs hold a folder for each system; `<split>.trec` in it ranks passages, `<split>_articles.trec`, if
-    any, articles. The articles of pooled passages are pooled too.
+    The folders of runs have a folder for each system, in which `<split>.trec` ranks passages, and
+    `<split>_articles.trec`, if any, articles. The articles of pooled passages are pooled too.
     """
     counts = write_brought_runs(
         brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought

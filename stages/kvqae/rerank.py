@@ -1,4 +1,4 @@
-"""Stage `kvqae-rerank`. Re-rank the initial run's best passages, one cell for each re-ranker."""
+"""Stage `kvqae-rerank`. Re-rank the best passages of the initial run, one cell for each re-ranker."""
 
 from pathlib import Path
 from typing import Any, ClassVar
@@ -41,7 +41,7 @@ def main(
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out: Path = Path("data/kvqae/runs/reranked/{reranker}"),
 ) -> dict[str, float]:
-    """Write `{split}.trec`, that of the folder `runs` re-ranked, and count what the re-ranker counts."""
+    """Re-rank `{split}.trec` of the folder `runs` into `out`; returns the re-ranker's counts."""
     inputs = Inputs(question_images, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}

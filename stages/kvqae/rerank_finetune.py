@@ -1,4 +1,4 @@
-"""Fine-tune the cross-encoder on ViQuAE with a multimodal run: few-shot (kvqae.md §4)."""
+"""Stage `kvqae-rerank_finetune`. Fine-tune the few-shot cross-encoder on ViQuAE (kvqae.md §4)."""
 
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ def main(
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out: Path = Path("models/kvqae/cross_encoder/few_shot"),
 ) -> dict[str, float]:
-    """Fine-tune the zero-shot cross-encoder."""
+    """Fine-tune the zero-shot cross-encoder on a multimodal run."""
     task = partial(
         train_cross_encoder,
         parameters=parameters,

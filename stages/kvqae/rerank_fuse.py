@@ -1,7 +1,7 @@
-"""Stage `kvqae-rerank_fuse`. Fusion of the re-rankers, as chosen on validation (kvqae.md §4).
+"""Stage `kvqae-rerank_fuse`. Choose fusions of the re-rankers on validation, and fuse (kvqae.md §4).
 
-The images are fused twice: `image` goes into the fusions with text, `image_alone` is a list of its own (Table 5), in
-which a question that no image re-ranker has a list for keeps the initial order.
+Images are fused twice: `image` is used in the fusions with text, `image_alone` is a list of its own (Table 5), in which
+a question without lists of image re-rankers keeps the initial order.
 """
 
 from collections.abc import Iterable, Mapping
@@ -49,7 +49,7 @@ def write_fusions(
             runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
-            for name, systems in systems_of(rerankers).items():  # the images' fusion comes first, others take it
+            for name, systems in systems_of(rerankers).items():  # the images' fusion comes first, others use it
                 fusion = fusions[name]
                 lists = default_minimum({system: runs[system] for system in systems if system in fusion.systems})
                 runs[name] = fuse(fusion, lists, f"reranked_{name}")

@@ -1,7 +1,7 @@
-"""Pretrain the cross-encoder on TriviaQA with BM25's passages of all articles: zero-shot (kvqae.md §4).
+"""Stage `kvqae-rerank_pretrain`. Train the zero-shot cross-encoder on TriviaQA, with BM25's passages (kvqae.md §4).
 
-It starts from the text encoder's own weights, as in the paper; in the sample from more of MiniLM's layers than the
-stand-in of the text encoder keeps, with which it learns in half as many steps.
+It starts from the text encoder's weights, as in the paper; in the sample from more layers of MiniLM than the stand-in
+of the text encoder has, with which it needs half as many steps.
 """
 
 from functools import partial
@@ -56,7 +56,7 @@ def main(
     write_json(out_base_counts, write_base(parameters, source=source, base=text, out=out_base))
     task = partial(
         train_cross_encoder,
-        # A worker does not know this script's class.
+        # A worker cannot import this script's class.
         parameters=CrossEncoderTrainingParameters(**parameters.model_dump(exclude={"layers"})),
         base=out_base,
         base_name=str(out_base),

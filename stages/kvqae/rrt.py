@@ -1,4 +1,4 @@
-"""Stage `kvqae-rrt`. The image re-ranker: trained here, the authors' checkpoint, or your own."""
+"""Stage `kvqae-rrt`. Train the image re-ranker, or take the authors' checkpoint or the user's own."""
 
 import random
 import sys
@@ -55,7 +55,7 @@ class RrtParameters(LocalFeaturesParameters):
 def make_sample(
     parameters: RrtParameters, context: Context, out: Path, *, world_seed: int, articles: int, imageless: int
 ) -> dict[str, float]:
-    """Draw photographs, describe them without weights, and train; `landmarks.txt` lists what the world has, too."""
+    """Draw photographs, describe them by SIFT, and train; `landmarks.txt` lists those that are also in the world."""
     things = known_things(world_seed, articles, imageless)
     shown = random.Random(f"landmarks {parameters.seed}").sample(things, round(parameters.overlap * len(things)))
     photographs = choose_photographs(
@@ -96,13 +96,13 @@ def main(
     imageless: int,
     out: Path = Path("models/kvqae/rrt"),
 ) -> dict[str, float]:
-    """Write the model's folder to --out; where RRT is not used or has no features, that it is left out.
+    """Write the model's folder to --out; without use or features of RRT, write that it is left out.
 
     --source sample trains one, some of whose landmarks are things of the sample world --world-seed --articles
     --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder.
     """
     local = Path(parameters.local) if parameters.local else None
-    if source == "local" and local and (local / "rrt").is_dir():  # a network is of no use without its features
+    if source == "local" and local and (local / "rrt").is_dir():  # a network needs its features
         require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
     is_described = source == "sample" or has_features(local)
     if parameters.use and not is_described:

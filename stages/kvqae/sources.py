@@ -1,4 +1,4 @@
-"""Sources of the data set's construction (kvqae.md §2): TriviaQA with its links, Wikidata, Wikimedia Commons."""
+"""Stage `kvqae-sources`. Make or fetch the sources of the construction: TriviaQA, Wikidata, Commons (kvqae.md §2)."""
 
 import shutil
 from pathlib import Path
@@ -45,9 +45,9 @@ def main(
 ) -> dict[str, float]:
     """Write `triviaqa.json`, `wikidata.jsonl`, `commons.jsonl`, `images/`, `annotated.jsonl`, `concrete_types.csv`.
 
-    --source sample makes them about the entities of the sample world in --raw, made again from --world-seed,
-    --world-articles and --world-imageless; hub fetches them for the entities of --raw; local takes those of
-    sources/ in the user's folder.
+    --source sample makes them about the entities of the sample world in --raw, regenerated from --world-seed,
+    --world-articles and --world-imageless; hub fetches them for the entities of --raw; local takes those of sources/ in
+    the user's folder.
     """
     if source == "sample":
         from sample.kvqae.construction import write_sources

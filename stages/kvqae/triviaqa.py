@@ -1,4 +1,4 @@
-"""TriviaQA without ViQuAE's questions: made here, from the hub, or your own. No table of retrieval needs it."""
+"""Stage `kvqae-triviaqa`. Make, fetch or take TriviaQA without ViQuAE's questions (no table of retrieval needs it)."""
 
 from pathlib import Path
 from typing import ClassVar
@@ -31,7 +31,7 @@ def main(
     viquae: Path = Path("data/kvqae/raw/viquae"),
     out: Path = Path("data/kvqae/raw/triviaqa"),
 ) -> dict[str, float]:
-    """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without what ViQuAE's (--viquae) were made from.
+    """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without the originals of --viquae.
 
     --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
     """

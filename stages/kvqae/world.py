@@ -1,4 +1,4 @@
-"""Raw data of KVQAE: a sample world made here, the public data from the hub, or files of your own (kvqae.md §1, §2)."""
+"""Stage `kvqae-world`. Make a sample world, fetch the public data, or take the user's files (kvqae.md §1, §2)."""
 
 from pathlib import Path
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""ArcFace (Deng et al., 2019) on the most probable face that MTCNN finds; an ONNX model (kvqae.md §3)."""
+"""ArcFace (Deng et al., 2019), an ONNX model, on the most probable face that MTCNN finds (kvqae.md §3)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,7 @@ MODEL = "model.onnx"
 
 
 class ArcFace(ImageEncoder):
-    """Faces; its folder of features also has what was detected, which routes every question."""
+    """Encoder of faces; its features also say which images show a face, by which questions are routed."""
 
     name, label, symbol, route = "arcface", "ArcFace", "A", "face"
     files = (MODEL,)
@@ -22,7 +22,7 @@ class ArcFace(ImageEncoder):
 
     @staticmethod
     def load(folder: Path, device: "torch.device") -> "FaceEncoder":
-        """From (n, 3, 112, 112) RGB to (n, dimension), run by InsightFace."""
+        """Load the network, from (n, 3, 112, 112) RGB to (n, dimension), to be run by InsightFace."""
         from trivium.vision.faces import FaceEncoder
 
         return FaceEncoder(folder / MODEL, device)

@@ -1,4 +1,4 @@
-"""Image towers in open_clip's format, with their own preprocessing: CLIP's own, and those of timm (kvqae.md §3)."""
+"""Image towers in open_clip's format, CLIP's own and those of timm, with their preprocessing (kvqae.md §3)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ WEIGHTS = "open_clip_model.safetensors"
 
 
 class OpenClipTower(ImageEncoder):
-    """Whole pictures, by a model of pictures and captions."""
+    """Encoder of whole pictures, trained on pictures with captions."""
 
     route = "whole"
     files = (CONFIG, WEIGHTS)
@@ -32,7 +32,7 @@ class OpenClipTower(ImageEncoder):
         from trivium.vision.whole_images import PictureEmbedder
 
         if not any(path.suffix in (".safetensors", ".bin", ".pth") for path in folder.glob("*")):
-            raise BadInput("no weights", file=folder, expected=WEIGHTS)  # open_clip goes on without
+            raise BadInput("no weights", file=folder, expected=WEIGHTS)  # open_clip would continue without weights
         require_offline(folder)
         model, _, prepare, _ = load_open_clip(f"local-dir:{folder}", folder, {})
         return PictureEmbedder(folder, model.visual, prepare, device)

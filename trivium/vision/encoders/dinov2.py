@@ -1,6 +1,6 @@
 """DINOv2 (Oquab et al., 2023), with registers or without: `facebook/dinov2-base` and its sizes (kvqae.md §3).
 
-What DINO's networks share is here, too. They are in transformers' format: see `FirstToken` for a picture's vector. The
+`Dino` is common to all DINO networks, which are in transformers' format: see `FirstToken` for a picture's vector. The
 folder's own `preprocessor_config.json` says how a picture is scaled, cropped and standardised.
 """
 
@@ -23,10 +23,10 @@ FILES = ("config.json", "model.safetensors", "preprocessor_config.json")
 
 
 class Dino(ImageEncoder):
-    """Whole pictures, by a network trained on pictures alone.
+    """Encoder of whole pictures, trained on pictures alone.
 
     Attributes:
-        kinds: `model_type` of the configurations that are its own.
+        kinds: accepted values of `model_type` in the configuration.
     """
 
     route = "whole"
@@ -35,7 +35,7 @@ class Dino(ImageEncoder):
 
     @classmethod
     def load(cls, folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """Load a network of one of its kinds, with its own preparation.
+        """Load a network of one of these kinds, with its own preprocessing.
 
         Raises:
             BadInput: a network of another kind, or see `load_pretrained`.
@@ -60,7 +60,7 @@ class Dino(ImageEncoder):
 
 
 class Dinov2(Dino):
-    """A ViT that learned from pictures without captions."""
+    """DINOv2, a ViT trained on pictures without captions."""
 
     name, label, symbol = "dinov2", "DINOv2", "N₂"
     kinds: ClassVar = ("dinov2", "dinov2_with_registers")

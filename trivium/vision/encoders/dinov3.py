@@ -6,7 +6,7 @@ from trivium.vision.encoders.dinov2 import Dino
 
 
 class Dinov3(Dino):
-    """DINOv2's successor; its weights are given after one has agreed to Meta's licence."""
+    """DINOv3; its weights can be downloaded after agreeing to Meta's licence."""
 
     name, label, symbol = "dinov3", "DINOv3", "N₃"
     kinds: ClassVar = ("dinov3_vit", "dinov3_convnext")

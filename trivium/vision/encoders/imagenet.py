@@ -16,14 +16,14 @@ FILES = ("config.json", "model.safetensors")
 
 
 class ImageNet(ImageEncoder):
-    """Whole pictures, by a classifier of objects."""
+    """Encoder of whole pictures, trained to classify objects."""
 
     name, label, symbol, route = "imagenet", "ImageNet", "I", "whole"
     files = FILES
 
     @staticmethod
     def load(folder: Path, device: "torch.device") -> "PictureEmbedder":
-        """A torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
+        """Load a torchvision ResNet from `config.json` {"architecture", "size"} and `model.safetensors`.
 
         Images are scaled to `size` on the short side, as the authors do, cropped and standardised as in training.
 

@@ -4,6 +4,6 @@ from trivium.vision.encoders.clip import OpenClipTower
 
 
 class Siglip2(OpenClipTower):
-    """A ViT that gathers a picture by attention, trained with a sigmoid for each pair of picture and caption."""
+    """A ViT with attention pooling, trained with a sigmoid loss for each pair of picture and caption."""
 
     name, label, symbol = "siglip2", "SigLIP 2", "S"
