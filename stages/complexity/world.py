@@ -57,7 +57,7 @@ def main(
 ) -> dict[str, float]:
     """Write question sets in SQuAD's format to --out-fquad; questions, annotated texts, syntax to --out-calor.
 
-    Where both parts are the sample's, --out-crossed has facts that are told twice, and two corpora to learn from.
+    Where both parts are the sample's, --out-crossed has facts that are stated twice, and two corpora to learn from.
 
     A source `sample` makes its part, `local` checks and takes the files of the user's folder; `piaf` and
     `french_framenet` are downloaded; of the latter people write the questions, by tasks for Label Studio. `hub` cannot

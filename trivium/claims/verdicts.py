@@ -163,8 +163,8 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
         if claim.expected == "costs" and worlds:
             contrasts = {part: [_contrasts(claim, part, tables) for tables in evidence.values() if tables]
                          for part in claim.parts}  # fmt: skip
-            said = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
-            yield Judged(claim, worlds, said, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
+            overall = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
+            yield Judged(claim, worlds, overall, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
         else:
             yield Judged(claim, worlds, _together(verdicts), complete)
 
@@ -213,9 +213,9 @@ def _contrasts(claim: Claim, part: str, tables: Sequence[pa.Table]) -> NDArray[n
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:
     parts = [over_trainings(_sides(claim, part, tables), permutations=10_000) for part in claim.parts]
-    said = _together([verdict(claim, part) for part in parts])
+    overall = _together([verdict(claim, part) for part in parts])
     weakest = (max if claim.expected == "costs" else min)(parts, key=lambda part: part.value)
-    return InWorld(world, len(tables), weakest, said)
+    return InWorld(world, len(tables), weakest, overall)
 
 
 def _together(verdicts: Sequence[Verdict]) -> Verdict:

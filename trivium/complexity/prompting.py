@@ -73,20 +73,20 @@ _LABEL = ANSWER.rstrip(" :")
 _QUOTES = (("«", "»"), ("“", "”"), ("‘", "’"), ('"', '"'), ("'", "'"), ("`", "`"))
 
 
-def extract(said: str, document: str) -> tuple[str, str]:
+def extract(reply: str, document: str) -> tuple[str, str]:
     """The part of a reply that is scored, and its kind, one of `KINDS`.
 
     `verbatim`: it stands in the document, up to case, Unicode normal form, kinds of space, and a final full stop;
     `unwrapped`: it does so after the label "Réponse :" or quotation marks around it were taken off; `talked`: it does
     not, and is kept as it is; `empty`.
     """
-    said = said.strip()
-    if not said:
+    reply = reply.strip()
+    if not reply:
         return "", "empty"
-    if _stands_in(said, document):
-        return said, "verbatim"
-    bare = _unwrap(said)
-    return (bare, "unwrapped") if bare and _stands_in(bare, document) else (said, "talked")
+    if _stands_in(reply, document):
+        return reply, "verbatim"
+    bare = _unwrap(reply)
+    return (bare, "unwrapped") if bare and _stands_in(bare, document) else (reply, "talked")
 
 
 def _stands_in(answer: str, document: str) -> bool:
@@ -94,15 +94,15 @@ def _stands_in(answer: str, document: str) -> bool:
     return bool(words) and words in fold(document).casefold()
 
 
-def _unwrap(said: str) -> str:
-    label = end_of(said, 0, _LABEL)
-    if label is not None and said[label:].lstrip().startswith(":"):
-        said = said[label:].lstrip()[1:].strip()
-    bare = said.removesuffix(".").rstrip()
+def _unwrap(reply: str) -> str:
+    label = end_of(reply, 0, _LABEL)
+    if label is not None and reply[label:].lstrip().startswith(":"):
+        reply = reply[label:].lstrip()[1:].strip()
+    bare = reply.removesuffix(".").rstrip()
     for left, right in _QUOTES:
         if len(bare) > 1 and bare.startswith(left) and bare.endswith(right):
             return bare[1:-1].strip()
-    return said
+    return reply
 
 
 JOURNAL = Path("data") / "complexity" / "answers"

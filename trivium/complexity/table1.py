@@ -207,7 +207,7 @@ def spread_by_chance(
 ) -> tuple[float, float] | None:
     """Standard deviation (n - 1) of the frames' means if frames did not matter, and the chance of the observed one.
 
-    Scores of one text hang together. So texts with equally many questions exchange all their scores, and a text's
+    Scores of one text are correlated. So texts with equally many questions exchange all their scores, and a text's
     scores change places within it; frames stay where they are. If neither frames nor places in a text matter, all
     such arrangements are equally likely, however texts differ.
 

@@ -91,7 +91,7 @@ def training_pairs(
     for row in _part(read_table(synthetic, ["removal", "picture", "text"]).to_pylist(), share, seed):
         texts.setdefault(row["removal"], []).append(row["text"])
     painted = tuple(
-        Shown(-number, removal, tuple(of_removal[:captions]))  # below -1, which is nobody's (BLIP's queue)
+        Shown(-number, removal, tuple(of_removal[:captions]))  # below -1, which BLIP's queue uses for no picture
         for number, (removal, of_removal) in enumerate(texts.items(), 2)
     )
     pairs = TrainingPairs((), painted)
@@ -122,7 +122,7 @@ def _part(rows: Sequence[_Row], share: float, seed: int) -> list[_Row]:
 
 
 def _subset(training: Sequence[Picture], count: int, seed: int) -> tuple[Shown, ...]:
-    """`count` pairs of D: as long as there are pictures one of each, as in D', then a second of each, and so on."""
+    """Choose `count` pairs of D: one of every picture, as in D', then a second of every picture, and so on."""
     rng = np.random.default_rng([seed, 1])
     order = rng.permutation(len(training)).tolist()
     texts = [rng.permutation(len(picture.captions)).tolist() for picture in training]
@@ -146,7 +146,7 @@ class Batch(NamedTuple):
 
 
 class Draws:
-    """The pairs of each step: two endless rows of shuffled epochs, one of D and one of D', side by side.
+    """The pairs of each step: two endless sequences of shuffled epochs, one of D and one of D', side by side.
 
     In an epoch each picture comes once; its texts take turns from epoch to epoch. `synthetic_share` is the part of
     a batch that is from D' when both are trained on; None: |D'| / (|D| + |D'|), counted in pairs.

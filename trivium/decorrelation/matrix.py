@@ -53,7 +53,7 @@ class Fields(Parameters):
         if (self.filling == "none") != (self.captions == "none"):
             raise ValueError("filling and captions make D' together: both are none, or neither")
         if self.queries == "none":
-            raise ValueError("queries are painted: none is no filling of theirs")
+            raise ValueError("queries must be painted: their filling cannot be none")
         return self
 
 

@@ -49,9 +49,9 @@ class Comparison:
         is_sure, sign = self.p <= self.risk, np.sign(self.difference)
         if is_sure:
             better, other = (self.a, self.b) if sign > 0 else (self.b, self.a)
-            said = f"{better} is better than {other} ({self.a} less {self.b}: {interval})"
+            sentence = f"{better} is better than {other} ({self.a} less {self.b}: {interval})"
         else:
-            said = (f"{self.a} and {self.b} cannot be told apart ({self.a} less {self.b}: {interval}; "
+            sentence = (f"{self.a} and {self.b} cannot be told apart ({self.a} less {self.b}: {interval}; "
                     f"this set would show {self.smallest:.1f})")  # fmt: skip
         rows = sorted((row for row in self.rows if float(row["p_holm"]) <= self.risk), key=lambda row: row["p_holm"])
         places = []
@@ -61,9 +61,9 @@ class Comparison:
             condition = f"“{row['says']}”{'' if holds else ' does not hold'}"
             places.append(f"{condition} ({inside:+.1f}, elsewhere {outside:+.1f})")
         if not places:
-            return f"{said}; on no factor's questions more than on the others, after Holm's correction."
+            return f"{sentence}; on no factor's questions more than on the others, after Holm's correction."
         more = f"; and by {len(rows) - _NAMED} more factors" if len(rows) > _NAMED else ""
-        return f"{said}{', and mostly where' if is_sure else '; they differ where'} {'; '.join(places)}{more}."
+        return f"{sentence}{', and mostly where' if is_sure else '; they differ where'} {'; '.join(places)}{more}."
 
 
 def compare_models(result: Difficulty, a: str, b: str) -> Comparison:

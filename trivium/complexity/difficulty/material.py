@@ -144,7 +144,7 @@ def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | 
         lacking: by model, which questions have no answer.
 
     Raises:
-        BadInput: a model lacks more than a tenth and nobody said what to do; or nothing is left.
+        BadInput: a model lacks more than a tenth of the answers and `missing` is not set; or nothing is left.
     """
     most = max(lacking, key=lambda model: lacking[model].mean())
     count, questions = int(lacking[most].sum()), len(lacking[most])

@@ -4,8 +4,8 @@ Each answer has its best score over the reference answers. With c the words that
 of m, as multisets, and LCS their longest common subsequence: `F1 = 2c / (n + m)`, `P = LCS / n`, `R = LCS / m`,
 `ROUGE-L = 2PR / (P + R)`.
 
-A factor may move a score although nobody reads: a random span hits a long answer more often. What a factor does to the
-sentence that shares most words with the question is what finding words does.
+A factor may change a score without any reading: a random span matches a long answer more often. Its effect on the
+sentence that shares most words with the question is the effect of matching words.
 """
 
 import re

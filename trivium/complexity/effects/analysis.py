@@ -54,8 +54,8 @@ def analyse(
     Args:
         scores: (trainings, examples) in [0, 1], in the order of the table.
         risk: of a false alarm, 0.05 in the paper.
-        smallest_set: fewest examples of E_f and of Ē_f; a factor with fewer keeps its δ, is in no test, and in nobody
-            else's regression or correction (two examples among 300 gave p = 1e-17).
+        smallest_set: fewest examples of E_f and of Ē_f; a factor with fewer keeps its δ, but is left out of all tests,
+            corrections and regressions (two examples among 300 gave p = 1e-17).
         of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
     """
     factors, trainings = table.factors, scores

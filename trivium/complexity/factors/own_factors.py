@@ -7,7 +7,7 @@
 | negation | negated |
 | word_rarity | rare_words: the question's content words stand in few of the set's texts |
 
-Each of them is one more test for every model, and Holm's correction costs the others power: none is a matter of course.
+Each adds a test for every model, and Holm's correction then costs the others power: so none is computed by default.
 How long an answer is, `long_answer`, is always among the factors.
 """
 

@@ -1,7 +1,6 @@
 """Training of a frame parser on frame-annotated texts (complexity.md §1).
 
-With an encoder, both kinds of reading are trained side by side, for a fixed number of steps; an interrupted training
-goes on.
+With an encoder, both kinds of reading are trained together, for a fixed number of steps; a training can be resumed.
 """
 
 from collections.abc import Callable, Sequence

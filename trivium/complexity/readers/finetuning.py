@@ -192,7 +192,7 @@ def answer_job(
 ) -> tuple[Metrics, list[Point]]:
     """Write an answer a question; a few minutes' work, without checkpoints.
 
-    All questions stay together: how they stand in batches may turn a tie between two answers.
+    All questions stay together, because batching may decide a tie between two answers.
 
     Returns:
         `questions`, `empty` (answers without a letter), `verbatim` (share found in the text as they stand); of readers

@@ -1,4 +1,4 @@
-"""The questions that all models of a leaderboard are asked: a released set (`release.py`), read from its file."""
+"""The test set that all models of a leaderboard share: a released set (`release.py`), read from its file."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Where models come from, and how one is found by what a person typed (docs/odmap.md).
+"""Families of models, and how a model is found by what a user typed (docs/odmap.md).
 
     open_clip:ViT-B-32/openai   hf:openai/clip-vit-base-patch32   sentence_transformers:clip-ViT-B-32
     npy:my_embeddings           ./my_model

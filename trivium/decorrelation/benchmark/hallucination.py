@@ -17,7 +17,7 @@ Vision-language models are asked in words, "Is there a dog in the picture?", on 
 
 A model that looks says yes to the first alone; one that repeats what stands together says yes to the others, too.
 Accuracy, precision, recall, F1 and the share of yes are those of POPE (Li et al., EMNLP 2023) over `there` and
-`painted_out`, as many of each: whoever always says yes is right half of the time.
+`painted_out`, as many of each: a model that always says yes is right half of the time.
 """
 
 import base64

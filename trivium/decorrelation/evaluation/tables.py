@@ -28,7 +28,7 @@ from trivium.decorrelation.evaluation.comparisons import (
 from trivium.decorrelation.matrix import Cell
 from trivium.formats.pictures import Corpus
 
-SPLIT_BY = ("odmap@1", "removed_named")  # also told by whether the partner remains, and by class
+SPLIT_BY = ("odmap@1", "removed_named")  # also split by whether the partner remains, and by class
 REMOVED = ("synthetic", "rendered")  # sets from whose pictures a class is gone
 CLASS_COLUMNS = ("group", "set", "class", "queries", "pictures", *SPLIT_BY)
 

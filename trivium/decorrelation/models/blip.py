@@ -85,7 +85,7 @@ class Blip(RetrievalModel):
         return cls(encoders.eval(), tokenizer, encoders.network.config.text_tokens, None)
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
-        """`ids` and `mask`, (n, longest). What was read is kept: a caption is matched with many pictures."""
+        """`ids` and `mask`, (n, longest). Tokens are cached: a caption is matched with many pictures."""
         if not texts:
             return {name: torch.zeros((0, 0), dtype=torch.int64) for name in ("ids", "mask")}
         if new := [text for text in dict.fromkeys(texts) if text not in self._read]:

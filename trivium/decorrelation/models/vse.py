@@ -94,7 +94,7 @@ class Vocabulary:
         return len(self.words)
 
     def encode(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
-        """`ids` (texts, longest) with begin and end marks, padded behind, and `lengths` (texts,)."""
+        """`ids` (texts, longest) with begin and end marks, padded on the right, and `lengths` (texts,)."""
         rows = [[BEGIN, *(self._numbers.get(word, UNKNOWN) for word in self._read(text)), END] for text in texts]
         lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
         ids = torch.full((len(rows), max(map(len, rows), default=0)), PADDING, dtype=torch.int64)

@@ -139,7 +139,7 @@ def main() -> None:
     of_lama.add_argument("--bf16", action="store_true")
     arguments = vars(parser.parse_args())
 
-    logger.remove()  # lama-cleaner tells of every picture
+    logger.remove()  # lama-cleaner logs every picture
     logger.add(sys.stderr, level="ERROR")
     requests = Connection(os.dup(sys.stdin.fileno()), writable=False)
     replies = Connection(os.dup(sys.stdout.fileno()), readable=False)

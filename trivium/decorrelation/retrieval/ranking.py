@@ -60,9 +60,9 @@ def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]
         scores (pictures, k) float32, highest first, and rows of the gallery; equal scores by lower row.
     """
     scores, rows = first
-    again = scores + np.stack(match([[texts[row] for row in candidates] for candidates in rows]))
-    order = np.lexsort((rows, -again), axis=1)
-    return np.take_along_axis(again, order, 1), np.take_along_axis(rows, order, 1)
+    rescored = scores + np.stack(match([[texts[row] for row in candidates] for candidates in rows]))
+    order = np.lexsort((rows, -rescored), axis=1)
+    return np.take_along_axis(rescored, order, 1), np.take_along_axis(rows, order, 1)
 
 
 def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
@@ -77,11 +77,11 @@ def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tup
         for place, picture in enumerate(candidates):
             queries_of_picture[picture].append((query, place))
     matched = match([[texts[query] for query, _ in pairs] for pairs in queries_of_picture])
-    again = scores.copy()
+    rescored = scores.copy()
     for places, values in zip(queries_of_picture, matched, strict=True):
         for (query, place), value in zip(places, values.tolist(), strict=True):
-            again[query, place] += np.float32(value)
-    return again, rows
+            rescored[query, place] += np.float32(value)
+    return rescored, rows
 
 
 def ranks_in_two_stages(
@@ -295,11 +295,11 @@ def picture_sets(
     }
     metrics = {}
     if (raw / RENDERED).is_dir():
-        again = set(Images(raw / RENDERED).names)
+        rendered = set(Images(raw / RENDERED).names)
         # One class is missing from these, so removals of several have no counterpart.
-        alike = [removal for removal in drawn if removal.id in again and len(removal.removed) == 1]
-        sets["rendered"] = _painted("rendered", raw / RENDERED, alike)
-        metrics["rendered_without_removal"] = float(len(again) - len(alike))
+        counterparts = [removal for removal in drawn if removal.id in rendered and len(removal.removed) == 1]
+        sets["rendered"] = _painted("rendered", raw / RENDERED, counterparts)
+        metrics["rendered_without_removal"] = float(len(rendered) - len(counterparts))
     return sets, metrics
 
 
