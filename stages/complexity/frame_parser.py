@@ -24,7 +24,7 @@ def main(
 ) -> dict[str, float]:
     """Train on `texts`/train.jsonl, follow on validation.jsonl, measure on test.jsonl; write the parser and a CSV.
 
-    The parser is saved before it is measured, and what was saved is what is measured.
+    The parser is saved first, and the saved parser is evaluated.
     """
     tested = read_texts(texts / "test.jsonl")
     task = partial(parser_job, parameters=parameters, base=base, texts=texts)

@@ -23,7 +23,7 @@ from trivium.core.tables import write_csv
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.formats.squad import as_squad
 
-FALLBACK = ("f5", "f6")  # the paper's two that hold for all models
+FALLBACK = ("f5", "f6")  # the two that the paper validates for all models
 
 
 class PartitionParameters(Parameters):

@@ -45,7 +45,7 @@ def main(
 ) -> dict[str, float]:
     """Write --out/<model>.jsonl for every model with an endpoint, and a prompt of each to --out/prompts.json.
 
-    Answers in --out-cache are taken into the journal first; in the end it holds all of the journal.
+    Answers in --out-cache are added to the journal first; at the end it is a copy of the journal.
 
     Returns:
         `<model>_run` (0 or 1); for those run `_questions`, `_cached`, the counts of `Endpoint`, `_refused` (no answer),

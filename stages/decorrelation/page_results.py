@@ -66,7 +66,7 @@ def main(
 ) -> dict[str, float]:
     """Make the sections of what the stages before left in `data` and `measured`; `thorough` is from `make thorough`.
 
-    In `out_sets` stands what `trivium odmap` asks, a file a data set.
+    `out_sets` gets the sets that `trivium odmap` uses, one file for each data set.
     """
     export_sets(used, data, out_sets)
     decorrelation: dict[str, Any] = used_values(used, "decorrelation")

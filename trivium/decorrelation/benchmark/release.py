@@ -1,8 +1,8 @@
 """A released set: all that a model is asked about a data set's test split, in one Parquet file (docs/odmap.md).
 
 A row is a query x′ (a test picture from which something was painted out), a whole test picture x, or a caption of any
-split. With the file any model can be tested, without a project, a GPU or in-painting. Its sha256 is the fingerprint of the
-set, and the same inputs give the same bytes.
+split. With the file any model can be tested, without a project, a GPU or in-painting. Its sha256 is the fingerprint of
+the set, and the same inputs give the same bytes.
 """
 
 import json
