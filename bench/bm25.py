@@ -37,7 +37,7 @@ SEARCH_WHY = "hits are ranked again, with ties by lower id, and checked"
 
 
 def sentences(seed: int) -> Iterator[str]:
-    """Invented sentences without end."""
+    """Yield invented sentences without end."""
     rng = random.Random(seed)
     letters = "etaoinshrdlcumwfgypbvk"
     words = ["".join(rng.choices(letters, k=rng.randint(2, 11))) for _ in range(VOCABULARY)]
@@ -65,7 +65,7 @@ def world() -> tuple[list[str], list[tuple[str, str]]]:
 
 
 def anserini_index(autoclass: Any, source: Path, target: Path) -> None:
-    """Anserini's own command."""
+    """Index with Anserini's own command."""
     arguments = ["-collection", "JsonCollection", "-generator", "DefaultLuceneDocumentGenerator", "-input", str(source)]
     arguments += ["-index", str(target), "-threads", "1", "-stemmer", "none", "-keepStopwords", "-quiet"]
     autoclass("io.anserini.index.IndexCollection").main(arguments)

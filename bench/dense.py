@@ -44,12 +44,12 @@ def queries(count: int = QUERIES) -> NDArray[np.float16]:
 
 
 def by_faiss(questions: NDArray[np.float32], matrix: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
-    """What an expert would call."""
+    """Search with faiss, as an expert would."""
     return faiss.knn(questions, matrix, K, metric=faiss.METRIC_INNER_PRODUCT)
 
 
 def by_sentence_transformers(questions: torch.Tensor, matrix: torch.Tensor) -> tuple[NDArray, NDArray]:
-    """The popular one: blocks of products, torch's `topk`, a Python heap."""
+    """Search with sentence-transformers: blocks of products, torch's `topk`, a Python heap."""
     from sentence_transformers.util import dot_score, semantic_search
 
     hit_lists = semantic_search(questions, matrix, top_k=K, score_function=dot_score)
@@ -84,7 +84,7 @@ def write_passages(folder: Path, count: int) -> None:
 
 
 def write_small_bert(folder: Path) -> None:
-    """Two narrow layers: it is the stream around the encoder whose memory is looked at."""
+    """Write a BERT of two narrow layers: only the memory of the stream around the encoder is measured."""
     config = BertConfig(
         vocab_size=505, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
     )

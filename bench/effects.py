@@ -47,7 +47,7 @@ def ours(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[
 
 
 def peer_p(scores: NDArray[np.float64], factors: NDArray[np.int8]) -> NDArray[np.float64]:
-    """Mann-Whitney, a call a cell."""
+    """The p of SciPy's Mann-Whitney test, one call for each cell."""
     return np.array(
         [
             [
@@ -112,7 +112,7 @@ def peak(examples: int) -> float:
 
 
 def peer_cell(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[np.int64]) -> None:
-    """What SciPy's memory is measured on: one cell, as it holds one at a time."""
+    """Compute one cell, to measure SciPy's memory: it holds one at a time."""
     peer_bootstrap(scores[0], factors[0], texts)()
 
 

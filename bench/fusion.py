@@ -131,7 +131,7 @@ def peak(queries: int) -> float:
 
 
 def numpy_peak(queries: int) -> float:
-    """The same of NumPy's lines."""
+    """Peak memory of the search by NumPy, MiB, runs included."""
     return harness.peak_memory(by_numpy, *world(queries), simplex_grid(SYSTEMS, STEP) * STEP)
 
 

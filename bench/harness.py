@@ -1,4 +1,4 @@
-"""What every benchmark shares: races beside peers, the machine's limits, peak memory, and where the figures go."""
+"""Shared by all benches: races beside peers, the machine's limits, peak memory, and the files of figures."""
 
 import importlib
 import json
@@ -31,7 +31,7 @@ STARTED = time.perf_counter()
 
 @dataclass(frozen=True)
 class Peer:
-    """Who does the same.
+    """Another implementation of the same work.
 
     Attributes:
         name: of the library, or of what an expert would write.
@@ -171,7 +171,7 @@ def write(name: str, values: dict[str, Any]) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """What it was measured on."""
+    """The machine that the figures were measured on."""
     return {"processor": platform.processor() or platform.machine(), "cores": cores()}
 
 
@@ -206,5 +206,5 @@ def peak_mib() -> float:
 
 
 def cores() -> int:
-    """That this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

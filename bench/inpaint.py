@@ -128,13 +128,13 @@ def pictures(height: int, width: int, count: int) -> list[tuple[Pixels, Mask]]:
 
 
 def painted(painter: Inpainter, examples: Given) -> list[Pixels]:
-    """As the stage does it."""
+    """Paint as the stage does."""
     results = painter.paint(examples)
     return [composite(picture, own, mask) for (picture, mask), own in zip(examples, results, strict=True)]
 
 
 def ours(painters: Sequence[Inpainter], examples: Given) -> list[bytes]:
-    """A shard a worker, each encoded once it is painted."""
+    """Paint one shard on each worker, which encodes a picture once it is painted."""
     size = math.ceil(len(examples) / len(painters))
     shards = [examples[start : start + size] for start in range(0, len(examples), size)]
 
@@ -146,19 +146,19 @@ def ours(painters: Sequence[Inpainter], examples: Given) -> list[bytes]:
 
 
 def by_opencv(example: tuple[Pixels, Mask]) -> bytes:
-    """One picture, as one would without lama-cleaner."""
+    """Paint one picture as one would without lama-cleaner."""
     picture, mask = example
     filled = cv2.inpaint(picture, mask.astype(np.uint8), RADIUS, cv2.INPAINT_TELEA)
     return encode(filled.astype(np.uint8, copy=False), "png")
 
 
 def in_a_loop(examples: Given) -> list[bytes]:
-    """One after the other."""
+    """Paint pictures one after the other."""
     return [by_opencv(example) for example in examples]
 
 
 def by_threads(examples: Given, threads: int) -> list[bytes]:
-    """The same side by side."""
+    """Paint pictures in threads, side by side."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(by_opencv, examples))
 

@@ -34,7 +34,7 @@ Named = list[list[Words]]  # classes of each phrase, a list a caption
 
 
 def captions(number: int) -> list[str]:
-    """Invented captions, `DISTINCT` of them over and over."""
+    """Invented captions, `DISTINCT` of them in turn."""
     distinct = []
     for index in range(DISTINCT // 5):
         scene = make_scene(f"bench {index}", COCO, size=48, co_occurrence=0.5, colour=0.9)
@@ -114,7 +114,7 @@ def tree_of(rules: Rules) -> dict[str, Any]:
 
 
 def by_tree(rules: Rules, tree: dict[str, Any], pages: Given) -> Named:
-    """As an expert would write it."""
+    """Match by a tree of words, as an expert would write it."""
     named = []
     for sentence, phrases in pages:
         words, found_of = sentence.words, []
@@ -180,7 +180,7 @@ def ours(texts: Sequence[str], settings: Settings, workers: int) -> int:
 
 
 def ours_alone(number: int, settings: Settings) -> None:
-    """What our memory is measured on."""
+    """Match in this process, to measure our memory."""
     ours(captions(number), settings, 1)
 
 

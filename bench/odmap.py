@@ -58,7 +58,7 @@ def classes(captions: int, queries: int) -> tuple[Flags, Flags, Flags]:
 
 
 def measure(path: Path, queries: int) -> NDArray[np.float64]:
-    """What is timed: search, then ODmAP@k of every query."""
+    """Search, then compute ODmAP@k of every query; this is timed."""
     gallery = read_matrix(path)
     _, ranked = top_captions(pictures(queries), gallery, K)
     return odmap(ranked, *classes(len(gallery), queries), [K])[K]
@@ -112,7 +112,7 @@ def misplaced(
 
 
 def by_loops(path: Path, queries: int) -> None:
-    """What the loops' memory is measured on."""
+    """Search and judge by loops, to measure their memory."""
     gallery = np.asarray(read_matrix(path), dtype=np.float32)
     sets = [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in classes(len(gallery), queries)]
     judging_loop(search_loop(gallery, pictures(queries)), *sets)

@@ -29,7 +29,7 @@ WHY = "signs are drawn as bits that do not depend on the block's size, and sums 
 
 
 def reciprocal_ranks(runs: list[Run], qrels: Qrels) -> NDArray[np.float64]:
-    """(systems, queries)."""
+    """Reciprocal ranks, (systems, queries)."""
     return np.stack([evaluate(run, qrels, ["mrr"])["mrr"] for run in runs])
 
 
@@ -42,7 +42,7 @@ def close_world(queries: int) -> tuple[list[Run], Qrels]:
 
 
 def ours(runs: list[Run], qrels: Qrels, permutations: int) -> NDArray[np.float64]:
-    """P of all pairs."""
+    """The p of all pairs of systems."""
     return fisher_randomization(reciprocal_ranks(runs, qrels), permutations=permutations)
 
 
@@ -68,7 +68,7 @@ def theirs(runs: "list[ranx.Run]", qrels: "ranx.Qrels", permutations: int) -> "r
 
 
 def theirs_from_ours(runs: list[Run], qrels: Qrels, permutations: int) -> None:
-    """What ranx's memory is measured on."""
+    """Run ranx on our runs, to measure its memory."""
     theirs([as_ranx_run(run) for run in runs], as_ranx_qrels(qrels), permutations)
 
 

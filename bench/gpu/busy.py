@@ -1,4 +1,4 @@
-"""How busy a GPU is, as NVIDIA's own tool says."""
+"""Measure how busy a GPU is with `nvidia-smi`."""
 
 import statistics
 import subprocess
@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Self
 
 EVERY = 200  # milliseconds
-ASKED = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--id=0", f"--loop-ms={EVERY}"]
+COMMAND = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,nounits", "--id=0", f"--loop-ms={EVERY}"]
 
 
 class Busy:
@@ -22,7 +22,7 @@ class Busy:
 
     def __enter__(self) -> Self:
         try:
-            self._watcher = subprocess.Popen(ASKED, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+            self._watcher = subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         except OSError:
             print("nvidia-smi is missing: how busy the GPU is stays unknown")
         return self

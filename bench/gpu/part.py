@@ -1,4 +1,4 @@
-"""What a part of the GPU's bench is; one module of `parts/` each."""
+"""The parts of the GPU's bench: each is a module of `parts/`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ PARTS = ("texts", "imagenet", "clip", "faces", "reader", "search", "resident_sea
 
 @dataclass(frozen=True)
 class Part:
-    """A part.
+    """A part of the bench.
 
     Attributes:
         name: of its module.

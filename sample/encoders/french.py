@@ -27,7 +27,7 @@ Model = Literal["camembert", "camembert_deep", "minilm", "t5", "flan_t5", "mt5",
 
 
 class Decoder(Parameters):
-    """A stand-in that goes on writing."""
+    """Sizes of a stand-in that continues a text."""
 
     layers: int = Field(ge=1, description="Layers")
     width: int = Field(ge=8, description="Size of a token's vector")
@@ -36,13 +36,13 @@ class Decoder(Parameters):
 
 
 class Encoder(Decoder):
-    """A stand-in that encodes."""
+    """Sizes of a stand-in that encodes a text."""
 
     dropout: float = Field(ge=0, lt=1, description="Share of activations that training sets to 0")
 
 
 class EncoderDecoder(Encoder):
-    """A stand-in that encodes and writes."""
+    """Sizes of a stand-in that encodes a text and writes another."""
 
     decoder_layers: int = Field(ge=1, description="Layers of the decoder")
 

@@ -17,14 +17,14 @@ class StandIn(Parameters):
 
 
 class ClipSizes(StandIn):
-    """A CLIP."""
+    """Training and sizes of a CLIP."""
 
     dimension: int = Field(default=128, ge=2, description="Size of an embedding")
     width: int = Field(default=16, ge=2, multiple_of=2, description="Width of the image tower's ResNet (RN50 has 64)")
 
 
 class Training(StandIn):
-    """One that is trained on pictures of entities."""
+    """How a stand-in is trained on pictures of entities."""
 
     identities: int = Field(ge=2, description="Entities in the training pictures")
     views: int = Field(ge=1, description="Training pictures of each entity")

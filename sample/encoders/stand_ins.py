@@ -1,4 +1,4 @@
-"""From parameters to files: KVQAE's stand-ins for frozen encoders, in the formats of the real ones."""
+"""Train KVQAE's stand-ins for frozen encoders and write them in the formats of the real ones."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,9 +11,9 @@ from torchvision import models
 
 from sample.encoders.arcface_stand_in import write_arcface
 from sample.encoders.clip_stand_in import write_clip
-from sample.encoders.encoder_training import Log, cropped, fit, standardised
+from sample.encoders.encoder_training import Log, crop_randomly, fit, standardise
 from sample.encoders.settings import BaseModelsParameters, ImageNetStandIn
-from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scaled
+from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scale_things
 from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import FIRST_TRAINING_VIEW, choose_known
 from trivium.core.atomic import write_atomically
@@ -67,7 +67,7 @@ def make_stand_ins(
         **photographs,
     )  # fmt: skip
     seen_by_clip, seen_by_imagenet = (
-        scaled(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
+        scale_things(things, round(own.size * _MARGIN), identities=own.identities, views=own.views)
         for own in (clip, imagenet)
     )
     captions = open_clip.SimpleTokenizer(context_length=_TEXT_TOWER["context_length"])(seen_by_clip.captions)
@@ -106,7 +106,7 @@ def _write_imagenet(things: Pictures, folder: Path, own: ImageNetStandIn, *, see
     windows = torch.Generator().manual_seed(seed)
 
     def loss_of(chosen: torch.Tensor) -> torch.Tensor:
-        images = cropped(standardised(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
+        images = crop_randomly(standardise(things.pixels[chosen.numpy()], MEAN, DEVIATION), own.size, windows)
         return nn.functional.cross_entropy(network(images), labels[chosen])
 
     loss = fit(network, loss_of, examples=len(labels), own=own, seed=seed, log=log, name="imagenet")

@@ -62,7 +62,7 @@ def draw_things(engine: Engine, *, identities: int, views: int, size: int, diffi
     return _collect(engine, draw, _strangers(identities), views, "draw things")
 
 
-def scaled(things: Pictures, target: int, *, identities: int, views: int) -> Pictures:
+def scale_things(things: Pictures, target: int, *, identities: int, views: int) -> Pictures:
     """The first `identities` and `views` of what `draw_things` drew, scaled to `target` pixels as an encoder does."""
     drawn = len(things.entities) // len(set(things.entities.tolist()))
     chosen = [entity * drawn + view for entity in range(identities) for view in range(views)]

@@ -49,7 +49,7 @@ class Statement:
 
 
 def pronoun_for(filler: Filler) -> Node:
-    """Il, elle, ils, elles."""
+    """The pronoun of a subject: il, elle, ils or elles."""
     head = Wording().tree(filler)
     word = ("elle" if head.gender == "f" else "il") + ("s" if head.number == "p" else "")
     return Node(word, "PRON", word, head.gender, head.number)
@@ -62,13 +62,13 @@ def is_mistakable(event: Event, agent: Filler) -> bool:
 
 
 def draw_unit(frame: Frame, *, noun: bool, rng: random.Random, style: Style = CALOR) -> Unit:
-    """A lexical unit by its weight."""
+    """Draw a lexical unit by its weight."""
     units = frame.units_of(noun=noun)
     return rng.choices(units, [style.unit(frame, unit) for unit in units])[0]
 
 
 def draw_given(event: Event, role: str, rng: random.Random) -> tuple[str, ...]:
-    """The elements that a question for another one names: a core one at least, where there is one."""
+    """Draw the elements that a question about another one names, at least one of them core where there is one."""
     others = [other for other in event.fillers if other != role]
     core = [other for other in others if other in ("agent", "theme")]
     given = {other for other in others if rng.random() < 0.65} or {rng.choice(others)}

@@ -113,13 +113,13 @@ def frames() -> dict[str, Frame]:
 
 @cache
 def fillers() -> dict[str, Any]:
-    """What is in fillers.yaml, as it stands there."""
+    """The content of fillers.yaml."""
     return _read("fillers")
 
 
 @cache
 def words() -> dict[str, Any]:
-    """What is in words.yaml, as it stands there."""
+    """The content of words.yaml."""
     return _read("words")
 
 

@@ -1,4 +1,4 @@
-"""Who and what there is: the names of a world, and the cast of a text drawn from them."""
+"""The names of a world, and the cast of a text (its people and things) drawn from them."""
 
 import random
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ _PROTAGONIST, _FAMILIAR = 0.9, 0.95
 
 @dataclass(frozen=True)
 class Names:
-    """The invented names of a world; a limited list, so that each is met often.
+    """The invented names of a world; a limited list, so that each name occurs often.
 
     Attributes:
         persons: (title, gender, name) a domain.
@@ -57,7 +57,7 @@ def draw_names(rng: random.Random) -> Names:
 
 
 class Cast:
-    """Who and what a text is about: fillers by kind, met again and again.
+    """The people and things that a text is about: fillers by kind, which recur.
 
     Attributes:
         agents: who acts, the protagonist first.

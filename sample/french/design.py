@@ -1,4 +1,4 @@
-"""What is asked how often: the factors of complexity.md §4 as cells with exact shares, and the frames by weight.
+"""How often what is asked: the factors of complexity.md §4 as cells with exact shares, and the frames by weight.
 
 The factors are drawn independently of one another, each with its share within every frame, and the element that is
 asked for independently of them all, so that no factor stands for another, for a frame or for a mix of elements; where a
@@ -18,7 +18,7 @@ SHARES = {"chain": 0.06, "noun": 0.37, "absent": 0.45, "far": 0.12, "few": 0.59}
 
 @dataclass(frozen=True)
 class Style:
-    """How often a corpus tells and asks of what.
+    """How often a corpus tells of each frame and has each factor, and in which words.
 
     Attributes:
         shares: of the factors, by their names in `Cell`.
@@ -42,7 +42,7 @@ SIZES = {3: 0.6, 4: 0.27, 5: 0.1, 6: 0.03}
 
 @dataclass(frozen=True)
 class Cell:
-    """What one question is to be like.
+    """The factors that one question must have.
 
     Attributes:
         chain: f1, the answer is reached through a pronoun or a possessive.

@@ -37,7 +37,7 @@ class Filler:
 
     @property
     def is_located(self) -> bool:
-        """Whether it is a place of its own accord: its preposition is part of it."""
+        """Whether it is a place whose preposition is part of it."""
         return self.kind in ("site", "hideout")
 
 
@@ -69,7 +69,7 @@ class Wording:
     marker: str = "pour"
 
     def tree(self, filler: Filler) -> Node:
-        """The phrase of a filler; what is known already is definite (the vase)."""
+        """The phrase of a filler; it is definite (the vase) where it has been mentioned."""
         if filler in self.other and filler.other:
             return phrase(filler.other)
         is_known = filler in self.seen and filler.kind in _ONCE_INDEFINITE

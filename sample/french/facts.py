@@ -61,7 +61,7 @@ class Version:
 
 @dataclass(frozen=True)
 class Scene:
-    """What stands around a fact: its cast, the events before and after it, the year; `agent` acts just before it."""
+    """The surroundings of a fact: its cast, the events before and after it, the year; `agent` acts just before it."""
 
     frame: Frame
     cast: Cast

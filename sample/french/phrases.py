@@ -51,7 +51,7 @@ def phrase(notation: str) -> Node:
 
 
 def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | None, last: Node | None) -> Node:
-    """A noun, name or year with the words that wait before it, attached to what stands so far."""
+    """A noun, name or year with the words before it, attached to the phrase read so far."""
     gender, number = tag.strip("PpY") or "m", "p" if tag.endswith("p") else "s"
     part_of_speech = {"Y": "NUM", "P": "PROPN"}.get(tag[0], "NOUN")
     node = Node(plural(lemma) if number == "p" else lemma, part_of_speech, lemma, gender, number)

@@ -33,7 +33,7 @@ class Document:
 
 
 def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -> list[Statement] | None:
-    """Tell of cells of the design and, beside them, of events that nobody asks about, so many sentences at least.
+    """Write at least so many sentences: of the cells of the design, and of events that nobody asks about.
 
     Returns:
         One item a sentence; None when a cell could not be told with this cast.

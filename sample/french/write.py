@@ -1,4 +1,4 @@
-"""The French world from parameters to files, in the roles of FQuAD and Calor."""
+"""Write the French world's files, in the roles of FQuAD and Calor."""
 
 from pathlib import Path
 from typing import Any

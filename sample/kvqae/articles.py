@@ -12,7 +12,7 @@ _ASIDE, _TABLE = 0.15, 0.06
 
 
 def article(entity: Entity, writer: Writer, *, sentences: int) -> dict[str, Any]:
-    """One article as a line of KILT's knowledge source; about so many sentences, but facts are never left out."""
+    """One article as a line of KILT's knowledge source, of about `sentences` sentences; facts are never left out."""
     categories = [f"{entity.country.name} ({entity.kind.name})"]
     categories += [f"{entity.start} births", f"{entity.end} deaths"] if entity.gender else []
     return {

@@ -202,7 +202,7 @@ def annotate_sentences(seed: int, number: int, known: Set[str]) -> list[Sentence
 
 
 def _other(entity: Entity, entities: Sequence[Entity], rng: random.Random) -> Entity:
-    """Another one of its kind; itself, where there is none."""
+    """Another entity of the same kind; the entity itself where there is none."""
     return rng.choice([one for one in entities if one.kind is entity.kind and one is not entity] or [entity])
 
 

@@ -1,4 +1,4 @@
-"""Who and what there is in the invented world: entities with names, years, countries, pictures and facts."""
+"""The entities of the invented world, with names, years, countries, pictures and facts."""
 
 import random
 from collections.abc import Sequence
@@ -44,12 +44,12 @@ class Entity:
 
     @property
     def named(self) -> str:
-        """As in a sentence ("the Velmor Bridge")."""
+        """Its name as in a sentence ("the Velmor Bridge")."""
         return f"the {self.name}" if self.kind.the else self.name
 
     @property
     def title(self) -> str:
-        """Of its article."""
+        """The title of its article."""
         return self.name[0].upper() + self.name[1:] + (" (ship)" if self.kind.name == "ship" else "")
 
     @property
@@ -59,7 +59,7 @@ class Entity:
 
     @property
     def wikidata_id(self) -> str:
-        """Beyond Wikidata's own numbers, so that no real item is meant."""
+        """Its Wikidata id: a number beyond Wikidata's own, so that no real item is meant."""
         return f"Q{10**9 + self.number}"
 
     @property

@@ -142,7 +142,7 @@ class Pools:
 
 
 class _Slots(dict[str, str]):
-    """What stands in the braces of a template, drawn when needed, each once.
+    """The values for the braces of a template, each drawn once, when it is needed.
 
     Attributes:
         has_new_word: whether a drawn word makes the whole text new.

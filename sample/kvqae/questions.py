@@ -124,7 +124,7 @@ def _viquae_question(
 
 
 def _mention(entity: Entity, rng: random.Random, *, with_country: bool) -> str:
-    """What an entity is called that is not named: "this man", "this writer", "this Velmoran ship"."""
+    """A mention of an entity that is not named: "this man", "this writer", "this Velmoran ship"."""
     labels = (entity.label, PRONOUNS[entity.gender]["man"]) if entity.gender else entity.kind.labels
     demonym = f"{entity.country.demonym} " if with_country and entity.kind.name != "country" else ""
     return f"this {demonym}{rng.choice(labels)}"

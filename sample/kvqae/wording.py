@@ -92,7 +92,7 @@ class Writer:
 
 
 class _Slots(dict[str, str]):
-    """The placeholders of a wording, worked out when asked for, each once."""
+    """The values of a wording's placeholders, each computed once, when it is needed."""
 
     def __init__(self, writer: Writer, entity: Entity, given: dict[str, str], *, pool: str = "settlement") -> None:
         super().__init__(given)

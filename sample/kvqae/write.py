@@ -1,4 +1,4 @@
-"""Writing a world in the public formats: KILT, Wikidata, ViQuAE, TriviaQA; photographs are drawn in parallel."""
+"""Write a world in the public formats: KILT, Wikidata, ViQuAE, TriviaQA; photographs are drawn in parallel."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -75,7 +75,7 @@ def shade(colour: Colour, factor: float) -> Colour:
 
 
 def jitter(colour: Colour, dice: Dice, amount: int) -> Colour:
-    """A neighbour of a colour, each channel at most `amount` away."""
+    """A similar colour, each channel at most `amount` away."""
     red, green, blue = (max(0, min(255, channel + dice.integer(-amount, amount))) for channel in colour)
     return red, green, blue
 
@@ -173,27 +173,24 @@ class Canvas:
         return [(round(x * scale), round(y * scale)) for x, y in starmap(self.frame, points)]
 
     def polygon(self, points: Iterable[Point], fill: Colour) -> None:
-        """A filled polygon."""
+        """Draw a filled polygon."""
         corners = list(points)
         self._draw.polygon(self._pixels([*corners, corners[0]]), fill=fill)
 
     def blob(self, points: Sequence[Point], fill: Colour) -> None:
-        """A filled smooth closed curve through the points."""
+        """Draw a filled smooth closed curve through the points."""
         self.polygon(smooth(points), fill)
 
     def rectangle(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
-        """A filled rectangle (turned with the frame)."""
+        """Draw a filled rectangle (turned with the frame)."""
         self.polygon(((left, top), (right, top), (right, bottom), (left, bottom)), fill)
 
-    def ellipse(
-        self, x: float, y: float, rx: float, ry: float, fill: Colour, *, start: int = 0, stop: int = 360
-    ) -> None:
-        """A filled ellipse, or the segment of it between two angles (clockwise from the right, degrees)."""
-        step = 15 if stop - start > 90 else 10
-        self.polygon(((x + rx * cosine(t), y + ry * sine(t)) for t in range(start, stop + 1, step)), fill)
+    def ellipse(self, x: float, y: float, rx: float, ry: float, fill: Colour, *, start: int = 0) -> None:
+        """Draw a filled ellipse, or the segment of it from an angle (clockwise from the right) to 360 degrees."""
+        self.polygon(((x + rx * cosine(t), y + ry * sine(t)) for t in range(start, 361, 15)), fill)
 
     def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
-        """A line with round joints; `width` in frame units."""
+        """Draw a line with round joints; `width` in frame units."""
         scale = self.size * OVERSAMPLING
         unit = (abs(self.frame.a) + abs(self.frame.b) + abs(self.frame.d) + abs(self.frame.e)) / 2
         self._draw.line(self._pixels(points), fill=fill, width=max(1, round(width * unit * scale)), joint="curve")

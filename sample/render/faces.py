@@ -192,7 +192,7 @@ def _setting(size: int, dice: Dice) -> Canvas:
 
 
 def _disguised(face: Face, dice: Dice, difficulty: Difficulty) -> Face:
-    """The person on another day: other hair, with or without glasses or beard."""
+    """Vary a person's looks: other hair, with or without glasses or beard."""
     if dice.chance(difficulty.disguise):
         face = replace(face, style=dice.choice(styles(face.woman)))
     if dice.chance(difficulty.disguise * 0.5):
@@ -216,7 +216,7 @@ def _draw_person(canvas: Canvas, face: Face, frame: Frame, dice: Dice, difficult
 
 
 def _pen(head: Head, dice: Dice, hat: str = "none") -> Pen:
-    """What draws a person, with what is worn in this photograph."""
+    """A pen that draws a person with what is worn in this photograph."""
     worn: dict[str, Any] = {
         "hat": hat,
         "collar": "tie" if not head.face.woman and dice.chance(0.5) else "open",

@@ -48,7 +48,7 @@ class Shape:
 
 
 def draw_shapes(canvas: Canvas, shapes: Sequence[Shape]) -> None:
-    """Draw in the canvas's frame."""
+    """Draw shapes in the canvas's frame."""
     for shape in shapes:
         if shape.width:
             canvas.line(shape.points, shape.fill, shape.width)
@@ -64,13 +64,13 @@ def choose_colour(dice: Dice, palette: str, *, besides: Sequence[str] = (), stra
 
 
 def as_colour(channels: Sequence[int]) -> Colour:
-    """Three numbers of a file."""
+    """The colour of three numbers of a file."""
     red, green, blue = channels
     return red, green, blue
 
 
 class Pen:
-    """What draws one entity.
+    """A pen that draws one entity.
 
     Args:
         dice: decide what the parts leave open.

@@ -1,4 +1,4 @@
-"""Photographic variation: what a camera, its light and its file do to a drawn scene."""
+"""Vary a drawn scene as cameras, light and files do."""
 
 import io
 
@@ -25,7 +25,7 @@ def pose(dice: Dice, difficulty: Difficulty, *, fill: float) -> Frame:
 
 
 def occlude(canvas: Canvas, dice: Dice) -> None:
-    """Something before the subject: a post, leaves, a passer-by or a finger at the edge."""
+    """Draw something before the subject: a post, leaves, a passer-by or a finger at the edge."""
     canvas.frame = Frame()
     colour = jitter((70, 70, 66), dice, 60)
     side = dice.choice((0.0, 1.0))
@@ -44,7 +44,7 @@ def occlude(canvas: Canvas, dice: Dice) -> None:
 
 
 def develop(image: Image.Image, dice: Dice, difficulty: Difficulty) -> Image.Image:
-    """Light, colour cast, noise, blur and JPEG artefacts. Integer arithmetic: the same bytes on every machine."""
+    """Add light, colour cast, noise, blur and JPEG artefacts. Integer arithmetic: the same bytes on every machine."""
     light, noise = difficulty.light, difficulty.noise
     blur = noise * dice.uniform(0, 1.2)
     if blur > 0.2:

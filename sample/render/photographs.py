@@ -1,4 +1,4 @@
-"""One photograph of one entity, whatever its kind: where the renderer is entered."""
+"""The entry of the renderer: one photograph of one entity, whatever its kind."""
 
 from PIL import Image
 

@@ -54,7 +54,7 @@ class Thing:
     shapes: list[Shape]
 
     def draw(self, canvas: Canvas) -> None:
-        """Draw in the canvas's frame."""
+        """Draw the thing in the canvas's frame."""
         draw_shapes(canvas, self.shapes)
 
 

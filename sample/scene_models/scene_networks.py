@@ -106,7 +106,7 @@ def write_captioner(scenes: ScenePictures, folder: Path, own: StandIn, *, blip: 
 
 
 def _tokenize(scenes: ScenePictures, folder: Path) -> tuple[transformers.PreTrainedTokenizerFast, Tensor, Tensor]:
-    """Write a tokenizer of the captions' words; it, and ids and masks (n, `CAPTIONS`, tokens)."""
+    """Write a tokenizer of the captions' words; returns it, and ids and masks (n, `CAPTIONS`, tokens)."""
     tokenizer = save_bert_tokenizer(scenes.captions, folder)
     read = tokenizer(scenes.captions, padding=True, return_tensors="pt")
     ids, mask = (read[name].view(len(scenes.pixels), CAPTIONS, -1) for name in ("input_ids", "attention_mask"))

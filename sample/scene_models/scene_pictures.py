@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from sample.encoders.encoder_training import standardised
+from sample.encoders.encoder_training import standardise
 from sample.render.canvas import Dice
 from sample.scene_models.settings import DecorrelationBaseModelsParameters
 from sample.scenes.catalogue import COCO, FLICKR30K
@@ -47,7 +47,7 @@ class ScenePictures:
 
     def images(self, chosen: torch.Tensor, standard: tuple[tuple[float, ...], tuple[float, ...]]) -> torch.Tensor:
         """(n, 3, size, size) of the chosen scenes, standardised to mean and deviation."""
-        return standardised(self.pixels[chosen.numpy()], *standard)
+        return standardise(self.pixels[chosen.numpy()], *standard)
 
 
 def draw_scenes(engine: Engine, parameters: DecorrelationBaseModelsParameters) -> ScenePictures:

@@ -13,7 +13,7 @@ Model = Literal[
 
 
 class SceneClip(ClipSizes):
-    """CLIP's."""
+    """The stand-in of CLIP."""
 
     tokens: int = Field(ge=4, description="Longest text, in tokens")
 
@@ -29,7 +29,7 @@ class SceneCnn(StandIn):
 
 
 class SceneBlip(StandIn):
-    """BLIP's; the captioner has its image tower."""
+    """The stand-in of BLIP; the captioner has its image tower."""
 
     patch: int = Field(ge=1, description="Side of a patch in pixels, a divisor of `picture_size`")
     width: int = Field(ge=32, multiple_of=32, description="Width of both towers")

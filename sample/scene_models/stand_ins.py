@@ -1,4 +1,4 @@
-"""From parameters to files: the stand-ins that decorrelation's models start from."""
+"""Train the stand-ins that decorrelation's models start from, and write their folders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

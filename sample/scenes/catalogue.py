@@ -59,7 +59,7 @@ class Mount(NamedTuple):
 
 @dataclass(frozen=True)
 class Cast:
-    """Who plays in a data set: pairs planted together, one of each side; and kinds that come and go on their own."""
+    """The kinds of a data set: pairs planted together, one of each side; and kinds that come and go on their own."""
 
     pairs: Sequence[Sequence[Sequence[str]]]
     free: Sequence[str]

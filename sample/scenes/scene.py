@@ -88,7 +88,7 @@ class Thing:
 
 @dataclass(frozen=True)
 class Scene:
-    """A scene.
+    """Objects before a background, and where they stand.
 
     Attributes:
         seed: what the details of the background depend on.

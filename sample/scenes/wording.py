@@ -22,12 +22,12 @@ Group = tuple[int, ...]  # the objects of a kind, as indices into the things of 
 
 
 def clothes_of(index: int) -> str:
-    """The entity of what a person wears."""
+    """The entity of a person's clothes."""
     return f"clothes of {index}"
 
 
 def plain(caption: str) -> str:
-    """The caption as it is read."""
+    """Remove the marks from a caption."""
     return MENTION.sub(r"\3", caption)
 
 

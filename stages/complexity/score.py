@@ -11,7 +11,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import as_squad, write_squad
-from trivium.measures.rouge import mangled
+from trivium.measures.rouge import is_mangled
 
 BASELINE = "best_overlap_sentence"  # the one that models are compared with
 
@@ -51,7 +51,7 @@ def main(
         "texts": float(len(set(of_text))),
         "frames": float(len(set(frames))),
         "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
-        "mangled_references": float(np.mean([mangled(reference) for reference in references])),
+        "mangled_references": float(np.mean([is_mangled(reference) for reference in references])),
         "prompted_not_run": float(len(parameters.prompted) - len(endpoints)),
     }
     for scored, _, numbers in rows:

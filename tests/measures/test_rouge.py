@@ -9,7 +9,7 @@ import pytest
 from rouge_score import rouge_scorer
 
 from trivium.measures.french import words
-from trivium.measures.rouge import mangled, rouge_l
+from trivium.measures.rouge import is_mangled, rouge_l
 
 TEXT = (
     "la première armée d'Orient a été défaite à l’été 1915 près de la forêt où l'évêque naïf cédait œuvres et "
@@ -112,7 +112,7 @@ def test_lists_of_different_length_are_refused():
     ],
 )
 def test_mangled(text, expected):
-    assert mangled(text) is expected
+    assert is_mangled(text) is expected
 
 
 @pytest.mark.real
@@ -129,7 +129,7 @@ def test_paper_setting_is_the_untouched_package_on_piaf(real):
     rng = random.Random(0)
     predictions = [answer[rng.randrange(4) :] if rng.random() < 0.7 else rng.choice(contexts) for answer in answers]
     assert rouge_l(answers, predictions, setting="paper").tolist() == untouched(answers, predictions)
-    share = np.mean([mangled(answer) for answer in answers])
+    share = np.mean([is_mangled(answer) for answer in answers])
     assert len(answers) == 3835
     # Read off once: in four answers of ten the paper's tokenizer loses or splits a word.
     assert share == pytest.approx(0.4295, abs=5e-5)

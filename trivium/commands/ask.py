@@ -31,7 +31,7 @@ ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's g
 
 
 def lines(answer: "Answer") -> Iterator[str]:
-    """The answer for a terminal; the answer's place in a passage stands in «»."""
+    """The answer as lines for a terminal; its place in a passage stands in «»."""
     from trivium.kvqae.asking.answer import INVENTED
 
     notes = [] if answer.score is None else [f"probability {answer.score:.3f}"]

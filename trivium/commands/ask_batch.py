@@ -72,7 +72,7 @@ def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: E
 
 
 def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | None) -> tuple[list[Row], int]:
-    """The rows of the table of answers, and how many have none but say why; pictures lie beside `file`."""
+    """The rows of the table of answers, and how many say why they have no answer; pictures lie beside `file`."""
     lines = [row | _answer(ask, file.parent, row, entries) for row in rows]
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):

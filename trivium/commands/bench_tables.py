@@ -13,7 +13,7 @@ PAPER_SIZE, GPU = "paper_size", "gpu"  # files with tables of their own
 
 
 def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
-    """Ours beside two peers and the limit of the machine, a row a race; nothing where no bench has one."""
+    """Compare our code with two peers and the machine's limit, one row for each race; empty without races."""
     rows = [
         [
             f"{bench.replace('_', ' ')}: {task}",

@@ -141,7 +141,7 @@ def _files_of(out: str, md5: str, objects: Path) -> dict[str, str]:
 
 
 def table(columns: Mapping[str, Column]) -> list[str]:
-    """Lines: a head with the experiments' names, then a row for each key whose values are not all the same."""
+    """The lines of the table: experiments' names, then a row for each key whose values are not all the same."""
     keys = dict.fromkeys(key for column in columns.values() for key in column)
     rows = {key: [_text(column.get(key)) for column in columns.values()] for key in keys}
     differing = {key: row for key, row in rows.items() if len(set(row)) > 1}

@@ -34,14 +34,14 @@ def stages_of(graph: nx.DiGraph, pipeline: str) -> nx.DiGraph:
 
 
 def mermaid(drawn: nx.DiGraph) -> str:
-    """A flowchart from top to bottom of what `stages_of` gives."""
+    """The stages of `stages_of` as a flowchart from top to bottom."""
     boxes = [f"    {name}" for name in drawn if not drawn.degree(name)]
     lines = [f"    {one} --> {other}" for one, other in drawn.edges]
     return "\n".join(["```mermaid", "flowchart TD", *boxes, *lines, "```", ""])
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     parser.add_argument("pipeline", choices=PIPELINES, help="the pipeline to draw")
     parser.add_argument("--out", type=Path, help="file of the drawing (default: .work/dag/PIPELINE.md)")
 

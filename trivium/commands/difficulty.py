@@ -26,7 +26,7 @@ _NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "margin"
 
 
 def options(parser: ArgumentParser) -> None:
-    """Add the arguments of the command."""
+    """Declare the command's arguments."""
     add = parser.add_argument
     text = "SQuAD 1.1 or 2.0, PIAF, XQuAD, FQuAD, MRQA, or flat records (JSON, Parquet)"
     add("--questions", type=Path, required=True, help=text)

@@ -18,7 +18,7 @@ PRECISIONS = ("float32", "bfloat16", "float16")
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     add = parser.add_argument
     text = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME, npy:FOLDER, or a folder of one of "
     text += "these or of the graph (models/decorrelation/cells/NAME); NAME=MODEL gives it a name; may be repeated"

@@ -24,7 +24,7 @@ from trivium.page.reproduction import LOG, PIPELINES, PUBLISHED, read_cells, rea
 
 
 @cache  # two tables need it, and its intervals take seconds
-def judged(root: Path, pipeline: str) -> list[Judged]:
+def judge_claims(root: Path, pipeline: str) -> list[Judged]:
     """The claims of a pipeline, from what `make thorough` left."""
     return list(judge(pipeline, read_evidence(root / "metrics" / "thorough", pipeline)))
 
@@ -34,7 +34,7 @@ def claims_table(root: Path) -> str:
     rows = []
     for pipeline, name in PIPELINES.items():
         title = f"**{name}**: "
-        for row in judged(root, pipeline):
+        for row in judge_claims(root, pipeline):
             by_world = {world.world: world for world in row.worlds}
             cells = [_in_world(by_world.get(world)) for world in WORLDS[pipeline]]
             rows.append([f"{title}{row.claim.sentence}", row.claim.measure, *cells, _verdict_text(row)])
@@ -64,7 +64,7 @@ def findings_table(root: Path) -> str:
     """README's: of each pipeline the claims that hold in all runs that there are, and how many do not."""
     rows = []
     for pipeline, name in PIPELINES.items():
-        claims, runs = judged(root, pipeline), len(WORLDS[pipeline]) * len(TRAININGS)
+        claims, runs = judge_claims(root, pipeline), len(WORLDS[pipeline]) * len(TRAININGS)
         positive = [claim for claim in claims if claim.worlds and _is_positive(claim)]
         for claim in positive:
             differences = [world.difference.value for world in claim.worlds]
@@ -143,7 +143,7 @@ def photograph(root: Path) -> None:
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
     outputs = "in a built project: also renew README's picture of the page, and what the doors' first commands print"
     parser.add_argument("--outputs", action="store_true", help=outputs)

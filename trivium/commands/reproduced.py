@@ -72,7 +72,7 @@ def machine() -> str:
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the command's arguments."""
     parser.add_argument("--scale", required=True, help="the scale that ran: a file of scales/, without .yaml")
     parser.add_argument("--by", required=True, help="the name of the person who signs")
     parser.add_argument("--note", default="", help="what was unusual in this run")

@@ -41,7 +41,7 @@ class Curves:
         return {name: sorted(points.items()) for name, points in sorted(values_by_step.items())}
 
     def write(self, path: Path) -> None:
-        """Write the table (CSV): a row a point, of each curve at most `MOST`; where nothing was logged, no row."""
+        """Write the table (CSV), one row for each point, at most `MOST` for each curve; no rows for no points."""
         from trivium.core.tables import write_csv  # pyarrow takes a while, which most stages need not spend here
 
         rows = [(name, *point) for name, points in self.points().items() for point in thin(points)]
@@ -49,7 +49,7 @@ class Curves:
 
 
 def thin(points: Sequence[Point], most: int = MOST) -> list[Point]:
-    """Make ⌈n / most⌉ points (step, value) in a row one: their mean, at the last one's step."""
+    """Replace each ⌈n / most⌉ successive points (step, value) by their mean value at the last step."""
     size = math.ceil(len(points) / most) or 1
     groups = [points[start : start + size] for start in range(0, len(points), size)]
     return [(group[-1][0], math.fsum(value for _, value in group) / len(group)) for group in groups]

@@ -1,4 +1,4 @@
-"""Memory-mapped `.npy` matrices; the writer is atomic."""
+"""Read and write memory-mapped `.npy` matrices; the writer is atomic."""
 
 import os
 from collections.abc import Iterator

@@ -134,7 +134,7 @@ def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any] | Sequence[Any]]) -> None:
-    """Write a heading and a line a row, so that no spreadsheet takes a cell for a formula.
+    """Write a heading and one line for each row; no spreadsheet takes a cell for a formula.
 
     A text that begins as a formula does gets an apostrophe before it, which spreadsheets do not show. Numbers stay,
     as text too. A line break within a cell is LF. What is None, or not named in a mapping, is an empty cell.
@@ -214,7 +214,7 @@ def read_schema(path: Path) -> pa.Schema:
 
 @contextmanager
 def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None]:
-    """What is read inside is Parquet with these columns, or `BadInput`."""
+    """Raise `BadInput` where the file that is read inside is not Parquet or lacks one of these columns."""
     require_file(path)
     try:
         present = pq.read_schema(path).names

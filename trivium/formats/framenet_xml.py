@@ -251,7 +251,7 @@ class _Converter:
             labelled = any(any(layer.walk("label")) for of_kind in labels.values() for layer in of_kind)
             self.counts["frames_not_annotated"] += self.unit is None or labelled
             return None
-        parts = _joined(span for span, _, _ in self._stretches(labels["Target"], text, offset))
+        parts = _join_spans(span for span, _, _ in self._stretches(labels["Target"], text, offset))
         if not parts:
             self.counts["frames_without_trigger"] += 1
             return None
@@ -302,7 +302,7 @@ def _text(sentence: Node) -> str:
     return "".join(node.text for node in sentence.children if node.name == "text")
 
 
-def _joined(spans: Iterable[Span]) -> list[Span]:
+def _join_spans(spans: Iterable[Span]) -> list[Span]:
     """Sorted spans, those that overlap as one."""
     joined: list[Span] = []
     for span in spans:

@@ -90,8 +90,8 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
             relevant = map(set, map(np.ndarray.tolist, judged_by_us.relevant))
             _warn_of_strangers(kept, dict(zip(judged_by_us.queries, relevant, strict=True)), str)
         return Given(judged_by_us or Qrels((), ()), kept, None)
-    graded = {} if qrels is None else _graded(qrels)
-    read = [_scored(run, name) for name, run in named]
+    graded = {} if qrels is None else _read_grades(qrels)
+    read = [_read_scores(run, name) for name, run in named]
     # Lower numbers come first where scores are equal: the last name gets the first.
     lists: list[Mapping[str, Mapping[str, float]]] = [graded, *(scored for scored, _ in read)]
     names = sorted({name for by_query in lists for ranked in by_query.values() for name in ranked}, reverse=True)
@@ -128,7 +128,7 @@ def _called(name: str, place: int) -> str:
     return name or f"run {place}"
 
 
-def _graded(judgements: Judgements) -> dict[str, dict[str, int]]:
+def _read_grades(judgements: Judgements) -> dict[str, dict[str, int]]:
     """Read judgements as {query: {document: grade}}."""
     if isinstance(judgements, Qrels):
         return {
@@ -175,7 +175,7 @@ def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]
             )
 
 
-def _scored(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str]:
+def _read_scores(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]], str]:
     """Read a run as {query: {document: score}}, best first, with its name; a `Run` keeps its order of equal scores."""
     if isinstance(source, str | PathLike):
         source = read_run(source)

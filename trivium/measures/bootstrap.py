@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.effects import NO, YES, checked
+from trivium.measures.effects import NO, YES, check_shapes
 
 _CHUNK_BYTES = 8 << 20  # of the times drawn
 
@@ -78,7 +78,7 @@ def cluster_bootstrap(
     Returns:
         low and high, (models, factors) points; NaN where a set is empty or with fewer than two clusters.
     """
-    scores, factors = checked(scores, factors)
+    scores, factors = check_shapes(scores, factors)
     model = np.arange(len(scores)) if of_model is None else np.asarray(of_model)
     models = int(model.max(initial=-1)) + 1
     rows, columns = len(scores), len(factors)

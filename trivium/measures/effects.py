@@ -25,14 +25,14 @@ def mean_differences(scores: ArrayLike, factors: ArrayLike) -> NDArray[np.float6
     Raises:
         ValueError: shapes do not fit, a code is none of the three, or a score is not finite.
     """
-    yes, no = side_means(*checked(scores, factors))
+    yes, no = side_means(*check_shapes(scores, factors))
     return 100 * (yes - no)
 
 
 def side_means(
     scores: NDArray[np.float64], factors: NDArray[np.int8]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean scores over E_f and over Ē_f, (models, factors), of what is `checked`; NaN where there are none."""
+    """Mean scores over E_f and over Ē_f, (models, factors), of arrays of `check_shapes`; NaN where there are none."""
     sides = []
     for side in (YES, NO):
         member = (factors == side).astype(np.float64)
@@ -51,8 +51,8 @@ def below_zero(delta: ArrayLike) -> NDArray[np.bool_]:
     return np.asarray(delta, dtype=np.float64) < -_ROUNDING
 
 
-def checked(scores: ArrayLike, factors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Both as arrays of matching shape; raises as `mean_differences`."""
+def check_shapes(scores: ArrayLike, factors: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return both as arrays of matching shape; raises as `mean_differences`."""
     scores, codes = np.asarray(scores, dtype=np.float64), np.asarray(factors)
     if scores.ndim != 2 or codes.ndim != 2 or scores.shape[1] != codes.shape[1]:
         raise ValueError(f"scores {scores.shape} and factors {codes.shape} should be matrices over the same examples")
@@ -167,7 +167,7 @@ def clustered_difference(scores: ArrayLike, factors: ArrayLike, clusters: ArrayL
         factors: (factors, questions) of 1, 0, -1.
         clusters: (questions,) number of each question's cluster, from 0.
     """
-    scores, factors = checked(scores, factors)
+    scores, factors = check_shapes(scores, factors)
     clusters = np.asarray(clusters)
     yes_means, no_means = side_means(scores, factors)
     error = np.full_like(yes_means, np.nan)

@@ -104,10 +104,10 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
 
 @dataclass(frozen=True)
 class PlacedWord:
-    """A word by its place.
+    """A word of a parse, with its place and head.
 
     Attributes:
-        place: where it stands, the same for the same word in both parses, and once in each.
+        place: identifies the word: the same in both parses, and unique in each.
         head: the place of its head; None for a root.
         relation: to the head; a subtype after `:` does not count.
         part_of_speech, lemma: as the parse has them.

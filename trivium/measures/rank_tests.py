@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.measures.effects import NEITHER, NO, YES, checked
+from trivium.measures.effects import NEITHER, NO, YES, check_shapes
 
 
 def mann_whitney(scores: ArrayLike, yes: ArrayLike) -> NDArray[np.float64]:
@@ -85,7 +85,7 @@ def frame_level(scores: ArrayLike, factor: ArrayLike, frames: ArrayLike) -> Fram
         factor: (examples,) of 1, 0, -1.
         frames: (examples,) number or name of each example's frame.
     """
-    scores, codes = checked(scores, np.asarray(factor)[None])
+    scores, codes = check_shapes(scores, np.asarray(factor)[None])
     names, number = np.unique(np.asarray(frames), return_inverse=True)
     means, sizes = [], []
     for side in (YES, NO):

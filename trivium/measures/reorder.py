@@ -60,9 +60,9 @@ def reorder(run: Run, scores: NDArray[np.float64]) -> Run:
 
 
 def follow(head: Run, run: Run) -> Run:
-    """The lists of `head`, then what else `run` holds, in its order.
+    """Append to the lists of `head` the documents of `run` behind them, in its order.
 
-    What follows takes the next lower scores below the head's last one, as `reorder` does with equal ones.
+    They take the next lower scores below the head's last one, as `reorder` does with equal ones.
     """
     width = head.documents.shape[1]
     documents = np.concatenate([head.documents, run.documents[:, width:]], axis=1)

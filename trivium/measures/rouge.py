@@ -54,6 +54,6 @@ def rouge_l(
     return np.array([values[pair] for pair in pairs], dtype=np.float64)
 
 
-def mangled(text: str) -> bool:
+def is_mangled(text: str) -> bool:
     """Whether the paper's tokenizer loses or splits a word of the text."""
     return tokenize(text, None) != words(text)

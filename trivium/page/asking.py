@@ -1,4 +1,4 @@
-"""An answer as HTML: the picture with its face framed, passages with pictures, a bar for what each system gave."""
+"""An answer as HTML: the picture with its face framed, passages with pictures, a bar for each system's contribution."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -109,15 +109,15 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
         "ask.html", question=question, answer=answer, invented=INVENTED, expected=expected,
         right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
         place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
-        picture=None if answer.picture is None else framed(answer.picture, answer.face, answer.faces),
+        picture=None if answer.picture is None else frame_faces(answer.picture, answer.face, answer.faces),
         supports=[(support, support.mark or (len(support.text), len(support.text))) for support in supports],
         bars=[[{"title": title, **rows[place]} for title, rows in bars.items()] for place in range(len(supports))],
         thumbnail=lambda data: None if data is None else thumbnail(data, THUMBNAIL),
     )  # fmt: skip
 
 
-def framed(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:
-    """A `data:` address of the asked picture, small, with a frame around the face; several faces have their numbers."""
+def frame_faces(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:
+    """A `data:` address of the question's picture, small, its face framed; several faces have their numbers."""
     picture = decode(image, max_side=SIDE, max_pixels=PIXELS)
     drawing, width = ImageDraw.Draw(picture), max(2, max(picture.size) // 120)
     for number, other in enumerate(faces if len(faces) > 1 else [face] if face is not None else [], 1):

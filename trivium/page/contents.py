@@ -120,8 +120,9 @@ def render_page(template: str, portable: Portable, **values: Any) -> str:
     return re.sub(r"(?<=\d) %", "\xa0%", joined)
 
 
-def machine(processor: Path = Path("/proc/cpuinfo")) -> str:
-    """On which kind of machine the page was made, in a sentence."""
+def machine() -> str:
+    """The kind of machine that the page was made on, in a sentence."""
+    processor = Path("/proc/cpuinfo")
     cpu = processor.read_text(encoding="utf-8") if processor.exists() else ""
     makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
     maker = next((name for vendor, name in makers.items() if vendor in cpu), "another")

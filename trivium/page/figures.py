@@ -25,7 +25,7 @@ _STYLE = Path(__file__).with_name("figures.mplstyle")
 
 
 @contextmanager
-def _drawn(width: float, height: float, title: str, xlabel: str, ylabel: str) -> Iterator[tuple["Axes", list[Markup]]]:
+def _axes(width: float, height: float, title: str, xlabel: str, ylabel: str) -> Iterator[tuple["Axes", list[Markup]]]:
     """Axes of so many inches to draw on, and a list that holds the SVG once the block has ended."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -53,7 +53,7 @@ def draw_boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: st
     Args:
         groups: {tick: {legend entry: values}}; every tick has the same entries.
     """
-    with _drawn(6.4, 3.4, title, "", ylabel) as (axes, svg):
+    with _axes(6.4, 3.4, title, "", ylabel) as (axes, svg):
         entries = list(next(iter(groups.values())))
         width = 0.8 / len(entries)
         for place, entry in enumerate(entries):
@@ -85,7 +85,7 @@ def draw_curves(
     """
     from matplotlib.ticker import MaxNLocator
 
-    with _drawn(6.4, 3.4, title, xlabel, ylabel) as (axes, svg):
+    with _axes(6.4, 3.4, title, xlabel, ylabel) as (axes, svg):
         for place, (entry, points) in enumerate(lines.items()):
             shade, marker = _SHADES[place % len(_SHADES)], _MARKERS[place % len(_MARKERS)]
             for x, values, interval in points:
@@ -122,7 +122,10 @@ def draw_estimates(
         limits: of the x axis.
     """
     alone = len(series) == 1
-    with _drawn(4.2, 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows), title, xlabel, "") as (axes, svg):
+    with _axes(4.2, 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows), title, xlabel, "") as (
+        axes,
+        svg,
+    ):
         axes.axvline(line, color=_INK, linewidth=0.8, linestyle=":" if line else "-")
         for place, (entry, row_values) in enumerate(series.items()):
             shift = 0.26 * (place - (len(series) - 1) / 2)

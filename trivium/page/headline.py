@@ -1,4 +1,4 @@
-"""The few numbers that keep `dvc exp show` readable, `metrics/headline.json`, and what `dvc plots` draws beside."""
+"""The few numbers of `metrics/headline.json`, which keep `dvc exp show` readable, and ODmAP of each training."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -165,7 +165,7 @@ def write_part(out: Path, world: str, sections: Mapping[str, str]) -> None:
 
 
 def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Random) -> list[T]:
-    """Draw as many wrong as right ones, as far as there are, at most `count` together, in random order."""
+    """Draw at most `count` examples, as far as possible half of them wrong and half right, in random order."""
     chosen = rng.sample(wrong, min(len(wrong), max(count // 2, count - len(right))))
     chosen += rng.sample(right, min(len(right), count - len(chosen)))
     rng.shuffle(chosen)

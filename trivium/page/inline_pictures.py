@@ -48,7 +48,7 @@ def data_address(image: Image.Image) -> str:
     return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 
-def outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:
+def draw_outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:
     """A `data:` address of an encoded picture, its mask outlined, and its (width, height); None if it is unreadable.
 
     Args:

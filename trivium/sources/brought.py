@@ -1,4 +1,4 @@
-"""Files that users bring or that are downloaded: whether they and disk for them are there, copies, digests, records."""
+"""Check, copy, hash and read files that users bring or that are downloaded; check that the disk has room for them."""
 
 import errno
 import hashlib

@@ -29,5 +29,5 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """How many pictures."""
+    """Return the number of pictures that were worked on."""
     return pictures.encode(folder / "images", out, count, "clip", EncoderParameters(model=folder / "model"))

@@ -36,7 +36,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """How many pictures."""
+    """Return the number of pictures that were worked on."""
     settings = FaceEncoderParameters.model_validate({**DETECTION, "model": folder / "model"})
     return pictures.encode(folder / "images", out, count, "arcface", settings)
 

@@ -28,7 +28,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """How many questions."""
+    """Return the number of questions that were read."""
     questions = read_table(folder / "questions.parquet")["question"].slice(0, count).to_pylist()
     passages = read_table(folder / "passages.parquet").slice(0, count * PASSAGES).combine_chunks()
     texts = PassageTexts(np.arange(len(passages)), *(passages[name].chunk(0) for name in ("title", "text")))

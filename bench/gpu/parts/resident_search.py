@@ -18,11 +18,11 @@ SIZE, FEW, AT_A_TIME = dense.SIZE, 500_000, 1 << 20
 
 
 def make(folder: Path, size: int) -> None:
-    """Nothing: what is searched lies in memory."""
+    """Write nothing: the vectors that are searched lie in memory."""
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """One search."""
+    """Search once."""
     queries, *blocks = vectors(count)
     nearest(queries, blocks)
     return 1.0

@@ -14,7 +14,7 @@ make = dense.make
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """One search."""
+    """Search once."""
     queries, matrix = (read_matrix(folder / f"{name}.npy") for name in ("queries", "kb"))
     exact_search(queries, matrix, dense.DEPTH, rows=np.arange(count))
     return 1.0

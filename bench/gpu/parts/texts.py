@@ -47,7 +47,7 @@ def run(folder: Path, out: Path, count: int) -> float:
 
 
 def teraflop(table: pa.Table) -> float:
-    """Of the layers' products and of attention, 10¹²; the tokens of a thousand texts stand for all."""
+    """Operations of the layers' products and of attention, 10¹²; the tokens of a thousand texts stand for all."""
     some = table.slice(0, 1000)
     pairs = words.tokenizer()(some["title"].to_pylist(), some["text"].to_pylist())["input_ids"]
     lengths = np.minimum([len(ids) for ids in pairs], PARAMETERS.max_tokens)

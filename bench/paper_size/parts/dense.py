@@ -22,7 +22,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def parameters(index: str, size: int = SIZE) -> DenseSearchParameters:
-    """Of the stage: lists and probes as in `scales/paper.yaml`, fewer where there are few passages."""
+    """The parameters of the stage: lists and probes as in `scales/paper.yaml`, fewer where there are few passages."""
     lists = min(4096, max(1, size // 40))
     settings = {"lists": lists, "probes": max(1, lists // 32), "train_rows": 20 * lists, "recall_questions": 1}
     return DenseSearchParameters.model_validate({"depth": DEPTH, "index": index, **settings})

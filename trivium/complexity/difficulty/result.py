@@ -14,7 +14,7 @@ from trivium.formats.question_sets import AskedQuestion, QuestionSet
 from trivium.language.languages import FRENCH, Language
 from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.irt import Irt, equal_p
-from trivium.measures.rouge import mangled
+from trivium.measures.rouge import is_mangled
 
 _SHORT = {"exact_match": "em"}  # as metrics have it
 LEAST_MODELS = 5
@@ -112,7 +112,7 @@ class Difficulty:
         metrics = {name: float(value) for name, value in numbers.items()}
         metrics |= shares(self.factors.codes, self.factors.cuts)
         if self.language is FRENCH:
-            metrics["mangled_references"] = float(np.mean([mangled(text) for text in references]))
+            metrics["mangled_references"] = float(np.mean([is_mangled(text) for text in references]))
         for model in self.models:
             metrics |= {f"{model}_{name}": value for name, value in self.of_model(model).items()}
         if self.agreement is not None:

@@ -1,4 +1,4 @@
-"""What the stages before left for complexity's sections, read as far as their templates ask for it."""
+"""The outputs of earlier stages that complexity's sections show, read only when a template asks for them."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -16,7 +16,7 @@ from trivium.decorrelation.models.kind import KINDS
 from trivium.formats import masks
 from trivium.page.decorrelation.results import LABELS, MAIN, Results
 from trivium.page.html import half_each, render
-from trivium.page.inline_pictures import outlined
+from trivium.page.inline_pictures import draw_outlined
 from trivium.page.published import DATASETS, VARIANTS
 
 SENTENCES = 2
@@ -118,8 +118,8 @@ def gallery_html(
         tags = ["right" if row["odmap@1"] > 0 else "wrong"]
         tags += ["fooled"] * bool(finetune and finetune["removed_named"]) + ["partner"] * bool(row["partner_remains"])
         items[query] = {
-            "original": outlined(originals.read(name), side, mask) if name in originals else None,
-            "painted": outlined(holes.read(query), side) if query in holes else None,
+            "original": draw_outlined(originals.read(name), side, mask) if name in originals else None,
+            "painted": draw_outlined(holes.read(query), side) if query in holes else None,
             "removed": sorted(removed),
             "present": sorted(present),
             "tags": tags,

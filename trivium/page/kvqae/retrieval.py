@@ -34,7 +34,7 @@ LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encodi
 
 
 def label_of(row: str, labels: Mapping[str, str]) -> str:
-    """What tables call a row; a brought run has the name of its file."""
+    """The label of a row in tables; a run that the user brought has the name of its file."""
     return labels.get(row) or (f"{row.removeprefix(PREFIX)} (brought)" if is_brought(row) else row)
 
 
@@ -72,7 +72,7 @@ def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str],
 
 
 def _formula(systems: Sequence[str]) -> str:
-    """Such as `B + F·A + (1−F)(I + C)`."""
+    """The formula of a fusion, such as `B + F·A + (1−F)(I + C)`."""
     terms = [label_of(name, TEXT_LABELS).split(" (")[0] for name in systems if name not in ENCODERS]
     routes = by_route(name for name in systems if name in ENCODERS)
     for encoders, factor in ((routes["face"], "F"), (routes["whole"], "(1−F)")):
@@ -86,7 +86,7 @@ def retrieval_html(
     blocks: Mapping[str, Any], printed: Mapping[str, Any], section: Sequence[Shown], statistics: Mapping[str, float],
     labels: Mapping[str, str], *, sample: bool = True, unlike: Collection[str] = (),
 ) -> Markup:  # fmt: skip
-    """The tables of one section: our numbers, then the published ones in columns marked as the paper's, and a verdict.
+    """The tables of one section: our numbers, the published ones in columns marked as the paper's, and a verdict.
 
     Args:
         blocks: as stage `evaluate` writes them.
@@ -129,7 +129,7 @@ def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: 
 
 
 def _weighted(weights: Mapping[str, float] | None) -> str:
-    """Such as `0.3 D_f + 0.3 A + 0.1 I`: texts, then images by their names; a dash where there are no weights."""
+    """A weighted sum such as `0.3 D_f + 0.3 A + 0.1 I`: texts, then images by their names; a dash for no weights."""
     symbols = {name: label_of(name, TEXT_LABELS).split(" (")[0] for name in weights or ()}
     symbols |= {name: encoder.symbol for name, encoder in ENCODERS.items()}
     ordered = sorted((weights or {}).items(), key=lambda pair: (pair[0] in ENCODERS, pair[0]))
