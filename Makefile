@@ -104,7 +104,7 @@ ask: $(BIN)/.ready  ## ask a question of your own about a picture, in the browse
 mlflow: $(BIN)/.ready  ## browse runs and training curves in the browser; PORT=5000
 	@[ -e mlflow.db ] || [ -n "$${MLFLOW_TRACKING_URI:-}" ] || python -c 'from trivium.core.tracking import connect; connect().__enter__()'
 	@python -c 'import socket, sys; socket.create_server(("127.0.0.1", int(sys.argv[1])))' $(or $(PORT),5000) 2>/dev/null || \
-		{ echo "port $(or $(PORT),5000) is taken: make mlflow PORT=5001, say"; exit 1; }
+		{ echo "port $(or $(PORT),5000) is taken, or is none: make mlflow PORT=5001, say"; exit 1; }
 	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
 		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from trivium.commands import doctor, plan
+from trivium.commands import cli, doctor, plan
 from trivium.commands.plan import plan_files
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +63,23 @@ def test_command_runs_and_never_shows_a_token_or_a_password():
     for secret in ("hf_hidden", "passw0rd"):
         assert secret not in done.stdout + done.stderr
     assert done.returncode == ("needed and missing" in done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "last"),
+    [
+        ([], "has", "real data: make doctor S=pilot"),
+        (["--scale", "pilot"], "has", "so can make scale S=pilot"),
+        (["--scale", "pilot"], "lacks", "S=pilot cannot: no GPU"),
+    ],
+)
+def test_the_last_line_says_what_can_run(monkeypatch, capsys, words, state, last):
+    monkeypatch.setattr(doctor, "examine", lambda root: [doctor.Finding("git", "has", "1.0")])
+    monkeypatch.setattr(
+        doctor, "examine_scale", lambda root, scale: [doctor.Finding(f"S={scale}", state, "", "no GPU")]
+    )
+    cli.run("doctor", words)
+    assert capsys.readouterr().out.splitlines()[-1] == f"the sample world can run here: make repro; {last}"
 
 
 def test_without_a_scale_it_says_within_seconds_what_the_sample_needs(monkeypatch):

@@ -171,6 +171,14 @@ def test_the_example_of_the_docs_runs(project):
     assert (project / "leaderboard/index.html").exists()
 
 
+def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_asked(project, capsys):
+    Path("board").write_text("mine", encoding="utf-8")
+    for words in (["--model", "models/my_clip", "--out", "board"], ["--inputs", "board"]):
+        with pytest.raises(SystemExit):
+            cli.run("odmap", words)
+        assert f"trivium odmap: field '{words[-2]}': not a folder; got 'board'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -46,11 +46,17 @@ def forms(folder: Path) -> dict[str, tuple[Any, Any]]:
             pd.DataFrame(rows, columns=["qid", "docno", "label"]),
             pd.DataFrame(ranked, columns=["qid", "docid", "score"]),
         ),
+        "pyterrier's results": (
+            pd.DataFrame(rows, columns=["qid", "docno", "label"]).assign(iteration="0"),
+            pd.DataFrame(ranked, columns=["qid", "docno", "score"]).assign(docid=7, rank=0, query="its words"),
+        ),
         "mixed": (GRADES, run),
     }
 
 
-@pytest.mark.parametrize("form", ["dictionaries", "lists", "files", "tables", "pyterrier's", "mixed"])
+@pytest.mark.parametrize(
+    "form", ["dictionaries", "lists", "files", "tables", "pyterrier's", "pyterrier's results", "mixed"]
+)
 def test_every_form_gives_every_judged_query_a_value(tmp_path: Path, form: str) -> None:
     qrels, run = forms(tmp_path)[form]
     found = per_query(qrels, run, list(EXPECTED))

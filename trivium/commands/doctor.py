@@ -269,12 +269,15 @@ def options(parser: ArgumentParser) -> None:
 
 def run(arguments: Namespace) -> None:
     """Print the findings."""
-    missing = []
+    missing, rest = [], "real data: make doctor S=pilot"
     for finding in (*examine(Path.cwd()), *(examine_scale(Path.cwd(), arguments.scale) if arguments.scale else ())):
         print(f"{MARKS[finding.state]}  {finding.name:18} {finding.result}")
         if finding.meaning:
             print(f"{'':22}→ {finding.meaning}")
         missing += [finding.name] * (finding.state == "needs")
+        if finding.name == f"S={arguments.scale}":
+            fits = finding.state == "has"
+            rest = f"so can make scale {finding.name}" if fits else f"{finding.name} cannot: {finding.meaning}"
     if missing:
         raise BadInput(f"needed and missing: {', '.join(missing)}")
-    print("\nthe sample world can run here: make repro" + "; real data: make doctor S=pilot" * (not arguments.scale))
+    print(f"\nthe sample world can run here: make repro; {rest}")

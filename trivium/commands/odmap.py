@@ -93,6 +93,9 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("--endpoint and --vlm belong together")
     if arguments.set and Path(arguments.set).suffix == ".parquet" and not Path(arguments.set).is_file():
         raise BadInput("no such file", field="--set", got=arguments.set)  # the hub has no such name
+    for option in ("out", "inputs"):
+        if (folder := getattr(arguments, option)) is not None and folder.exists() and not folder.is_dir():
+            raise BadInput("not a folder", field=f"--{option}", got=str(folder), expected="a folder, or nothing there")
     if arguments.device:
         _choose_device(arguments.device)
     chosen = {name: getattr(arguments, name) for name in ("dataset", "filling")}

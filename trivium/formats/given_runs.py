@@ -25,7 +25,8 @@ Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] 
 # {query: {document: score}}; a table has columns query, document and score.
 Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Any
 
-QUERY, DOCUMENT = ("query", "query_id", "q_id", "qid"), ("document", "doc_id", "docno", "docid")
+# PyTerrier's results have the words of a query in `query`, beside `qid`, and Lucene's number beside `docno`.
+QUERY, DOCUMENT = ("query_id", "q_id", "qid", "query"), ("document", "doc_id", "docno", "docid")
 _LARGEST_EXACT = 2**53  # floats that are larger stand for several whole numbers
 GRADE, SCORE = ("relevance", "rel", "label", "score"), ("score",)
 

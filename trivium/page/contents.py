@@ -22,8 +22,8 @@ RESULTS = "results"  # the part that makes whatever no other part makes
 FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture that shows it
 # What `run.portable` means for whoever compares the page with another.
 ARITHMETIC: dict[Portable, str] = {
-    "intel": "Without a GPU, these numbers are the same to the bit on every Intel processor that has AVX-512.",
-    "x86": "Without a GPU, these numbers are the same to the bit on every Intel or AMD processor that has AVX2.",
+    "intel": "Without a GPU, all Intel processors with AVX-512 compute the same numbers, to the bit; others do not.",
+    "x86": "Without a GPU, all Intel and AMD processors with AVX2 compute the same numbers, to the bit.",
     False: "They were computed as fast as their machine can, and differ in their last digits on another.",
 }
 

@@ -172,9 +172,11 @@ def test_what_is_not_built_is_named(project, absent, message):
 
 
 def test_names_that_the_project_lacks_come_with_the_choices(project):
-    with pytest.raises(BadInput, match=r"field 'dataset': .*; got 'flickr30k'.*\(choices: coco\)"):
+    with pytest.raises(BadInput, match=r"field '--dataset': .*; got 'flickr30k'.*\(choices: coco\)"):
         open_set(project, dataset="flickr30k")
-    with pytest.raises(BadInput, match=r"field 'filling': .*; got 'lama'.*\(choices: cv2\)"):
+    with pytest.raises(
+        BadInput, match=r"field '--filling': .*; got 'lama'; expected one that is built.*\(choices: cv2\)"
+    ):
         open_set(project, dataset="coco", filling="lama")
 
 

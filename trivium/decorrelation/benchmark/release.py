@@ -61,8 +61,7 @@ def usual_filling(parameters: Path, dataset: str) -> str:
     cells = read_cells(parameters).values()
     used = Counter(cell.queries for cell in cells if cell.dataset == dataset)
     if not used:
-        raise BadInput("no cell asks such a data set", file=parameters, field="dataset", got=dataset,
-                       expected="a filling by its name, or another one",
+        raise BadInput("no cell asks such a data set", file=parameters, field="--dataset", got=dataset,
                        choices=sorted({cell.dataset for cell in cells}))  # fmt: skip
     return used.most_common(1)[0][0]
 
@@ -79,9 +78,12 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
     raw, removals, painted = data / "raw" / dataset, data / "removals" / dataset, data / "painted" / dataset / filling
     phrases = data / "phrases" / f"{dataset}.parquet"
     if not (painted / "test").is_dir():
-        raise BadInput("no painted test pictures", file=painted / "test", field="filling", got=filling,
-                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}",
-                       choices=sorted(test.parent.name for test in painted.parent.glob("*/test")))  # fmt: skip
+        is_asked = (dataset, filling) in {(cell.dataset, cell.queries) for cell in read_cells(parameters).values()}
+        built = sorted(test.parent.name for test in painted.parent.glob("*/test"))
+        raise BadInput("no painted test pictures", file=painted / "test", field="--filling", got=filling,
+                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}" if is_asked
+                       else "one that is built, or first an entry of decorrelation.paintings",
+                       choices=built or None)  # fmt: skip
     for path in (raw, phrases, removals):
         if not path.exists():
             raise BadInput("not built yet", file=path, expected="a built project: make repro P=decorrelation")

@@ -48,7 +48,7 @@ class GraphBase(Base):
         self._fuse = section = project.section("fuse", FuseAndTuneParameters)
         rows = {name: systems for name, systems in section.rows.items() if name not in ARTICLE_ROWS}
         if row not in rows:
-            raise BadInput("no such row of kvqae.fuse.weights", got=row, choices=rows)
+            raise BadInput("no such row of kvqae.fuse.weights", field="--row", got=row, choices=rows)
         self.limits = project.value("pictures")
         if theirs := list(filter(is_brought, rows[row])):
             raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
