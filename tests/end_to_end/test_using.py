@@ -54,10 +54,10 @@ def test_they_run_as_pasted(checkout, tmp_path):
     leaderboard, *_ = blocks("odmap.md")
     pasted = [each for each in [*SET_UP, *ASK, *leaderboard, *SHARE] if each not in SERVERS]
     said = {command: paste(checkout, command.replace(TEAM, str(tmp_path / "team"))) for command in pasted}
-    assert len(said) == 4 + 1 + 1 + 3
+    assert len(said) == 5 + 1 + 1 + 3
 
     assert "Running stage 'kvqae" not in said["dvc repro"]
-    drawn = re.findall(r"file://(\S+)", said["dvc plots show; dvc plots diff main"])
+    drawn = re.findall(r"file://(\S+)", said["dvc plots show; dvc plots diff baseline"])
     assert len(drawn) == 2
     assert all(Path(file).is_file() for file in drawn)
     assert said["make dag P=kvqae"].startswith("open .work/dag/kvqae.md")
