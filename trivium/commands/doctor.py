@@ -40,8 +40,9 @@ EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a c
 PATIENCE = 4  # seconds: nvidia-smi wakes a GPU that sleeps
 DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
 OTHER_BITS = (
-    "numbers differ from the committed ones in their last places, trained models more, and `git status` shows it: that "
-    "is expected. Compare with your own run: `dvc exp save -n baseline` after `make repro`"
+    "numbers differ from the committed ones in their last places, those of trained models by points, so that a verdict "
+    "of this run may, too; `git status` shows it: that is expected. Compare with your own run: `dvc exp save -n "
+    "baseline` after `make repro`"
 )
 STOPS = {
     "fquad": "complexity-world and all that follows it stop",
