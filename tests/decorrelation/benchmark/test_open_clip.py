@@ -8,6 +8,7 @@ import pytest
 import torch
 from PIL import Image
 from safetensors.torch import save_file
+from torch.nn.functional import normalize
 
 from sample.scene_models.words import save_clip_tokenizer
 from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
@@ -74,9 +75,12 @@ def test_a_small_model_of_each_family_runs_from_its_folder(kind, tmp_path):
         images, texts = model.encode_images(pictures(3, 40)), model.encode_texts(CAPTIONS)
         prepare = open_clip.create_model_and_transforms(f"local-dir:{folder}")[2]
         right = network.encode_image(torch.stack([prepare(each) for each in pictures(3, 40)]))
+        tokenize = open_clip.get_tokenizer(f"local-dir:{folder}", trust_remote_code=False)
+        padded = network.encode_text(tokenize(CAPTIONS))  # CLIP's is encoded without the padding
     assert images.shape == (3, 8)
     assert texts.shape == (4, 8)
     torch.testing.assert_close(images, right, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(normalize(texts), normalize(padded), atol=1e-5, rtol=1e-5)
     assert len(np.unique(texts.numpy().round(5), axis=0)) == len(set(CAPTIONS))
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from PIL import Image
+from torch.func import functional_call
 
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.embeddings import TOWERS
@@ -182,7 +183,23 @@ class OpenClipModel:
         ids = self._tokenize(list(texts))
         if words := getattr(getattr(self._network, "text", self._network), "vocab_size", None):
             _check_tokens(ids, words, self._source)
-        return self._network.encode_text(ids.to(self._device))
+        return _encode_ids(self._network, ids.to(self._device))
+
+
+def _encode_ids(network: Any, ids: torch.Tensor) -> torch.Tensor:
+    """Encode token ids, (n, length), by a network of open_clip, of CLIP without the padding: two thirds of the time.
+
+    A token of CLIP's text tower attends only to those before it, and a text's vector is that of its end, the largest
+    id: what follows changes nothing. Positions and mask, which open_clip has for the full length alone, are cut, too.
+    """
+    import open_clip
+
+    if type(network) is not open_clip.CLIP or network.text_pool_type != "argmax" or network.attn_mask is None:
+        return network.encode_text(ids)
+    end = int(ids.argmax(dim=1).max()) + 1
+    cut = {"positional_embedding": network.positional_embedding[:end], "attn_mask": network.attn_mask[:end, :end]}
+    output = functional_call(network, cut, kwargs={"text": ids[:, :end]})
+    return output["text_features"] if isinstance(output, dict) else output[1]  # of length 1
 
 
 class SentenceTransformersModel:
