@@ -37,7 +37,7 @@ def test_what_was_searched_is_told_with_intervals_and_tests(tmp_path):
         "gain +4.5 [2.5, 6.5] points of MRR",
         "300 of these descriptions stand in their article word for word;\nwithout them MRR is BM25 0.700,",
         "| | MRR | P@1 | Hits@20 |",
-        "| French encyclopedia: both | 0.600 [0.590, 0.610], p = 0.0001 | 0.600 [0.590, 0.610] |",
+        "| French encyclopedia: both | 0.600 [0.590, 0.610], p < 0.001 | 0.600 [0.590, 0.610] |",
     ):
         assert told in text
     assert text.count("word for word") == 1  # of the French ones none does

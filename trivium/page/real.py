@@ -8,7 +8,7 @@ import yaml
 from markupsafe import Markup
 
 from trivium.core.tables import read_json
-from trivium.page.html import between, markdown_table, points, render, thousands
+from trivium.page.html import between, markdown_table, points, probability, render, thousands
 
 FOLDER = Path("metrics/real")
 NOT_MEASURED = "Not measured yet: `make real`."
@@ -35,7 +35,7 @@ def _cell(figures: Mapping[str, Any], name: str) -> str:
     """A figure with its interval and p, as far as there are any."""
     if name not in figures:
         return "–"
-    p = f", p = {figures[f'{name}_p']:.2g}" if f"{name}_p" in figures else ""
+    p = f", p {probability(figures[f'{name}_p'])}" if f"{name}_p" in figures else ""
     return f"{figures[name]:.3f} [{figures[f'{name}_low']:.3f}, {figures[f'{name}_high']:.3f}]{p}"
 
 
