@@ -63,7 +63,7 @@ def test_what_a_file_lacks_is_said(tmp_path):
     rows = [f"{key},{n % 2}" for n, key in enumerate(IDS[:-3])] + ["elsewhere,1"]
     found, notes = analyse(write(tmp_path / "my.csv", "id,old", *rows, ""))
     assert (found.factors.codes["old"][-3:] == -1).all()
-    assert "my.csv: 1 rows of questions that the set does not have are left out (elsewhere …)." in notes
+    assert "my.csv: rows of questions that the set does not have are left out: 1 (elsewhere)." in notes
     assert "my.csv: 3 of 40 questions have no row, and are in neither set." in notes
     same, notes = analyse(write(tmp_path / "same.csv", "id,old", *(f"{key},yes" for key in IDS)))
     assert "old" not in same.factors.codes

@@ -214,8 +214,8 @@ def _of_file(
                        expected=f"ids such as {shown}")  # fmt: skip
     lacking = sum(question.id not in cells for question in questions)
     if strangers:
-        shown = ", ".join(sorted(strangers)[:3])
-        note(f"{path.name}: {len(strangers)} rows of questions that the set does not have are left out ({shown} …).")
+        shown = ", ".join(sorted(strangers)[:3]) + " …" * (len(strangers) > 3)
+        note(f"{path.name}: rows of questions that the set does not have are left out: {len(strangers)} ({shown}).")
     if lacking:
         note(f"{path.name}: {lacking} of {len(questions)} questions have no row, and are in neither set.")
     names = next(iter(cells.values()))[1]
