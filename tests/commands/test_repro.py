@@ -100,7 +100,10 @@ def test_what_a_kill_left_broken_is_healed_and_nothing_runs_again(project, capsy
 @pytest.mark.parametrize("ending", [signal.SIGTERM, signal.SIGINT])
 def test_an_interruption_ends_all_processes(project, ending):
     (project / "dvc.yaml").write_text(SIX.replace("sleep .3", "sleep 60"))
-    process = subprocess.Popen(COMMAND, cwd=project, start_new_session=True)
+    # What is started in the background ignores Ctrl-C, and so would what it starts.
+    process = subprocess.Popen(
+        COMMAND, cwd=project, start_new_session=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    )
     while len(psutil.Process(process.pid).children(recursive=True)) < 5:
         time.sleep(0.1)
     time.sleep(1)
