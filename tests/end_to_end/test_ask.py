@@ -379,7 +379,9 @@ def test_a_button_turns_light_to_dark_and_back(browser):
     button = shown(browser, "#theme")[0]
     body = browser.find_element(By.TAG_NAME, "body")
     light = body.value_of_css_property("background-color")
+    assert button.text == "Switch to dark"
     button.click()
     WebDriverWait(browser, 30).until(lambda _: body.value_of_css_property("background-color") != light)
+    WebDriverWait(browser, 30).until(lambda _: button.text == "Switch to light")
     button.click()
     WebDriverWait(browser, 30).until(lambda _: body.value_of_css_property("background-color") == light)

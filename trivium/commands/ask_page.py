@@ -48,11 +48,12 @@ ABOUT = (
 FACE = "Face, from the left (empty: the most probable one; 0: the whole picture)"
 KNOWN = "Questions of the test set, whose answers are known"
 FONTS = ["system-ui", "sans-serif"]  # Gradio's own come from elsewhere
-TURN = """() => {
+SAY = "() => document.body.classList.contains('dark') ? 'Switch to light' : 'Switch to dark'"
+TURN = f"""() => {{
   document.body.classList.toggle("dark");
   document.body.style.background = "var(--body-background-fill)";  // Gradio has set it to a colour
-  return [];
-}"""
+  return ({SAY})();
+}}"""
 
 
 def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "gradio.Blocks":
@@ -73,8 +74,9 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
     with gradio.Blocks(title=TITLE, analytics_enabled=False, delete_cache=(HOUR // 4, HOUR)) as page:
         with gradio.Row():
             gradio.Markdown(f"# {TITLE}")
-            turn = gradio.Button("Light or dark", size="sm", scale=0, min_width=140, elem_id="theme")
-        turn.click(None, js=TURN, api_visibility="private")
+            turn = gradio.Button("Switch to dark", size="sm", scale=0, min_width=140, elem_id="theme")
+        turn.click(None, outputs=turn, js=TURN, api_visibility="private")
+        page.load(None, outputs=turn, js=SAY, api_visibility="private")
         gradio.Markdown(ABOUT)
         if any(asker.base.invented for asker in bases.values()):
             gradio.Markdown(f"**{INVENTED.capitalize()}.** Nothing that is answered is true of the real one.")
