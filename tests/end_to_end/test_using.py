@@ -63,7 +63,7 @@ def test_they_run_as_pasted(checkout, tmp_path):
     assert said["make dag P=kvqae"].startswith("open .work/dag/kvqae.md")
     assert "fuse" in (checkout.folder / ".work/dag/kvqae.md").read_text("utf-8")
 
-    assert re.match(r".+   \((probability \S+, )?\S+ s\)\n", said[ASK[0]])
+    assert re.match(r".+   \((probability \S+, )?\S+ s, these models know an invented world only\)\n", said[ASK[0]])
 
     assert "Page: tour/leaderboard/index.html" in said[leaderboard[0]]
     assert {path.name for path in (checkout.folder / "tour/leaderboard").iterdir()} == set(FILES)
