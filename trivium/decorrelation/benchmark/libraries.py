@@ -187,7 +187,7 @@ class OpenClipModel:
 
 
 def _encode_ids(network: Any, ids: torch.Tensor) -> torch.Tensor:
-    """Encode token ids, (n, length), by a network of open_clip, of CLIP without the padding: two thirds of the time.
+    """Encode token ids, (n, length), by a network of open_clip; for CLIP without the padding, most of a caption.
 
     A token of CLIP's text tower attends only to those before it, and a text's vector is that of its end, the largest
     id: what follows changes nothing. Positions and mask, which open_clip has for the full length alone, are cut, too.
