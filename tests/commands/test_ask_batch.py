@@ -92,7 +92,7 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("text,image\na,b\n", "missing columns; got ..question"),
+        ("text,image\na,b\n", "missing columns: question; got ..text"),
         ("question,answer\na,b\n", "the table has columns that the answers would overwrite"),
         ("question\na,b\n", "q.csv:2: another number of cells than the first row has"),
         ("question\n", "no question"),

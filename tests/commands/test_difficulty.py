@@ -190,7 +190,8 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
         (["--language", "klingon"], "no code of a language; got 'klingon'"),
         (["--risk", "2"], "--risk: Input should be less than 1"),
         (["--factors", "my.csv"], "my.csv: no such file"),
-        (["--parser", "stanza:fr"], "no parser; got 'stanza:fr'"),
+        (["--factors", "long"], "field '--factors': no such factors; got 'long'"),
+        (["--parser", "stanza:fr"], "field '--parser': no parser; got 'stanza:fr'"),
     ],
 )
 def test_what_cannot_be_is_one_clear_line(project, tmp_path, arguments, message, capsys):

@@ -38,7 +38,7 @@ def test_the_weights_of_the_folder_are_loaded_and_only_new_ones_are_drawn(folder
 
 
 def test_a_weight_that_is_missing_is_named(folder):
-    with pytest.raises(BadInput, match=r"bert: weights are missing; got \['qa_outputs.bias', 'qa_outputs.weight'\]"):
+    with pytest.raises(BadInput, match="bert: .*: 2 missing, such as qa_outputs.bias, qa_outputs.weight"):
         load(folder)
 
 
@@ -46,7 +46,7 @@ def test_a_weight_is_new_only_where_it_is_said_to_be(folder):
     changed(
         folder, lambda weights: weights.pop(next(key for key in weights if key.endswith("layer.1.output.dense.bias")))
     )
-    with pytest.raises(BadInput, match=r"weights are missing; got \['bert.encoder.layer.1.output.dense.bias'\]"):
+    with pytest.raises(BadInput, match="1 missing, such as bert.encoder.layer.1.output.dense.bias"):
         load(folder, new=("qa_outputs.",))
 
 

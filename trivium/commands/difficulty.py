@@ -5,6 +5,7 @@
 Forms of files, factors and statistics: docs/difficulty.md.
 """
 
+import re
 import sys
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
@@ -22,6 +23,8 @@ from trivium.formats.answer_files import model_names
 from trivium.language.languages import LANGUAGES
 from trivium.page.difficulty import write_difficulty
 
+# Before the names of options in messages.
+_NAMED = re.compile(r"(?<=\n  )difficulty\.|(?<=field ')(?=factors|language|missing'|parser)")
 _NUMBERS = ("risk", "power", "smallest_set", "confidence", "resamples", "margin", "draws", "seed")
 
 
@@ -64,14 +67,14 @@ def run(arguments: Namespace) -> None:
     values = {name: getattr(arguments, name) for name in ("judge", "missing", *_NUMBERS)}
     try:
         settings = validate(DifficultySettings, values, "difficulty", Path("--"))
-    except BadInput as error:  # whose names are those of options
-        raise BadInput(str(error).removeprefix("--: ").replace("difficulty.", "--")) from None
-    names = model_names(arguments.answers)
-    if arguments.compare and not set(arguments.compare) <= set(names):
-        raise BadInput("no such model", field="--compare", got=arguments.compare, choices=names)
-    sys.path.insert(0, str(Path.cwd()))  # where module:function is looked for first
-    choices = {name: getattr(arguments, name) for name in ("language", "factors", "parser", "verdicts")}
-    result = difficulty(arguments.questions, names, settings=settings, **choices)
+        names = model_names(arguments.answers)
+        if arguments.compare and not set(arguments.compare) <= set(names):
+            raise BadInput("no such model", field="--compare", got=arguments.compare, choices=names)
+        sys.path.insert(0, str(Path.cwd()))  # where module:function is looked for first
+        choices = {name: getattr(arguments, name) for name in ("language", "factors", "parser", "verdicts")}
+        result = difficulty(arguments.questions, names, settings=settings, **choices)
+    except BadInput as error:
+        raise BadInput(_NAMED.sub("--", str(error).removeprefix("--: "))) from None
     comparison = compare_models(result, *arguments.compare) if arguments.compare else None
     parts = write_partitions(result, arguments.out) if arguments.partitions else []
     title = arguments.title or arguments.questions.stem

@@ -123,7 +123,7 @@ def read_csv_records(path: Path, columns: Collection[str]) -> Iterator[tuple[int
     row, header = next(lines, (1, []))
     names = [name.strip().lower() for name in header]
     if missing := [name for name in columns if name not in names]:
-        raise BadInput("missing columns", file=path, row=row, got=missing, choices=names)
+        raise BadInput(f"missing columns: {', '.join(missing)}", file=path, row=row, got=names)
     if twice := [name for name, times in Counter(names).items() if name and times > 1]:
         raise BadInput("columns of one name", file=path, row=row, got=twice)
     for row, cells in lines:
@@ -220,7 +220,7 @@ def _readable(path: Path, columns: Sequence[str] | None = None) -> Iterator[None
         present = pq.read_schema(path).names
         missing = [name for name in columns or () if name not in present]
         if missing:
-            raise BadInput("missing columns", file=path, got=missing, choices=present)
+            raise BadInput(f"missing columns: {', '.join(missing)}", file=path, got=present)
         yield
     except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last: names that are no UTF-8
         refuse_other(path)

@@ -22,6 +22,7 @@ from trivium.core.tables import read_json
 from trivium.formats.json_fields import Field
 from trivium.nets.cards import write_card
 from trivium.nets.device import attention, autocast, pad_inputs
+from trivium.nets.weights import unfit_names
 
 logging.disable_progress_bar()
 logging.set_verbosity_error()  # new heads are expected; other missing or unfitting weights are refused below
@@ -72,7 +73,7 @@ def load_pretrained(
         refuse_other(folder)
         raise BadInput(f"not {what}: {error}", file=folder, expected=expected) from None
     if missing := sorted(name for name in report["missing_keys"] if not name.startswith(new)):
-        raise BadInput("weights are missing", file=folder, got=missing[:3])
+        raise unfit_names(missing, "missing", folder)
     for layer, got, fitting in sorted(report["mismatched_keys"]):
         raise BadInput("weights do not fit", file=folder, field=layer, got=tuple(got), expected=str(tuple(fitting)))
     if needs_offsets and not tokens.is_fast:

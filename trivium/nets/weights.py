@@ -1,6 +1,8 @@
 """Read and write weights, with clear messages where they do not fit the architecture."""
 
 import pickle
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import refuse_other
 
 WEIGHTS = "model.safetensors"
+_NAME = re.compile(r'"([^"]+)"')  # in torch's report
+_WORDS = re.compile(r"(token_embedding|text.*word_embeddings)\.weight")  # of a text tower beside one of pictures
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
@@ -56,7 +60,20 @@ def load_weights(module: nn.Module, weights: dict[str, torch.Tensor], path: Path
 def misfit(error: Exception, path: Path) -> BadInput:
     """Make an error of torch's report: a headline, then one line a layer, of which the first is enough."""
     lines = [line.strip() for line in str(error).splitlines()]
-    return BadInput(f"weights do not fit the architecture: {lines[min(1, len(lines) - 1)]}", file=path)
+    line = lines[min(1, len(lines) - 1)]
+    kind, keys, names = line.partition(" key(s)")
+    if keys:
+        return unfit_names(_NAME.findall(names), kind.lower(), path)
+    return BadInput(f"weights do not fit the architecture: {line}", file=path)
+
+
+def unfit_names(names: Sequence[str], kind: str, path: Path) -> BadInput:
+    """Make an error of the names of weights, `missing` or `unexpected`; it says so where a text tower is missing."""
+    if kind == "missing" and (words := next(filter(_WORDS.search, names), None)):
+        expected = "encoders of pictures and of texts, as ODmAP needs them"
+        return BadInput("the folder has no text tower", file=path, got=f"no {words}", expected=expected)
+    some = f"{len(names)} {kind}, such as {', '.join(names[:3])}"
+    return BadInput(f"weights do not fit the architecture: {some}", file=path)
 
 
 def save_weights(module: nn.Module, path: Path) -> None:

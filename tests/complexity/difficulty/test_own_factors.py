@@ -87,7 +87,7 @@ def test_what_a_file_lacks_is_said(tmp_path):
             ["id,old", "s0,yes", "s0,no"],
             "my.csv:3: field 'id': id twice; got 's0'; expected one row a question, the first in",
         ),
-        (["name,old", "s0,yes"], "missing columns; got ."),
+        (["name,old", "s0,yes"], "missing columns: id; got .."),
         (["id", "s0"], "no columns but the ids"),
         (
             ["id,long_answer", "s0,yes", "l0,no"],

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 import transformers
+from safetensors.torch import load_file, save_file
 from torch.nn.functional import normalize
 
 from tests.decorrelation.benchmark.benchmark_project import texts_of, write_hugging_face, write_project
@@ -132,6 +133,17 @@ def test_a_vision_tower_alone_has_no_text_tower(tmp_path):
     assert config["model_type"] == "clip_vision_model"
     with pytest.raises(BadInput, match=r"field 'model_type': a model without a text tower; got 'clip_vision_model'"):
         find_model(str(folder))
+
+
+def test_a_folder_with_weights_of_pictures_alone_has_no_text_tower(tmp_path):
+    folder = write_hugging_face("clip", tmp_path / "m", TEXTS)
+    weights = load_file(folder / "model.safetensors")
+    seen = {name: value for name, value in weights.items() if name.startswith("vis")}
+    save_file(seen, folder / "model.safetensors", {"format": "pt"})
+    with pytest.raises(
+        BadInput, match="m: the folder has no text tower; got 'no text_model.+token_embedding.weight'; expected"
+    ):
+        find_model(str(folder)).load()
 
 
 def test_pickled_weights_are_not_read(tmp_path):

@@ -146,5 +146,15 @@ def test_weights_of_another_network_name_the_layer(tmp_path):
     config = json.loads((folder / "open_clip_config.json").read_text())
     config["model_cfg"]["vision_cfg"]["layers"] = 2
     (folder / "open_clip_config.json").write_text(json.dumps(config))
-    with pytest.raises(BadInput, match=r"weights do not fit the architecture: .*visual"):
+    with pytest.raises(
+        BadInput, match=r"weights do not fit the architecture: 12 missing, such as visual[^,]*, [^,]*, [^,]*$"
+    ):
         FAMILIES["open_clip"].load(str(folder))
+
+
+def test_a_folder_with_weights_of_pictures_alone_has_no_text_tower(tmp_path):
+    folder, network = write_small("vit", tmp_path / "vit")
+    seen = {name: value for name, value in network.state_dict().items() if name.startswith("visual.")}
+    save_file(seen, folder / "open_clip_model.safetensors")
+    with pytest.raises(BadInput, match=r"vit: the folder has no text tower; got 'no token_embedding.weight'; expected"):
+        find_model(str(folder)).load()

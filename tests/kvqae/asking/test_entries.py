@@ -156,7 +156,7 @@ def test_json_lines(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("m.csv", "title,text\na,b\n", "missing columns; got \\['image'\\]"),
+        ("m.csv", "title,text\na,b\n", "missing columns: image; got \\['title', 'text'\\]"),
         ("m.csv", "title,text,image\n", "no entry; got 'nothing'"),
         ("m.jsonl", '{"title": "a"}', "m.jsonl:1: field 'text': not a text"),
         ("m.jsonl", '{"title": "a", "text": "b", "image": 3}', "field 'image'"),
