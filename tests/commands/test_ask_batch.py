@@ -11,6 +11,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv
 from trivium.kvqae.asking import endpoints
 from trivium.kvqae.asking.answer import Answer, RecognisedEntry, Support
+from trivium.kvqae.asking.endpoints import EMPTY
 
 
 def answered(question, image, entries, file):
@@ -22,8 +23,8 @@ def answered(question, image, entries, file):
 
 
 def answer(ask, folder):
-    """Answer q.csv of a folder into a.csv; returns how many questions have no answer."""
-    return answer_all(ask, read_questions(folder / "q.csv"), folder / "q.csv", folder / "a.csv")
+    """Answer q.csv of a folder into a.csv; returns how many questions could not be asked."""
+    return answer_all(ask, read_questions(folder / "q.csv"), folder / "q.csv", folder / "a.csv")["problems"]
 
 
 def test_every_row_has_an_answer_or_a_reason(tmp_path):
@@ -87,6 +88,15 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
         assert told == 0
         assert [each["answer"] for each in rows] == ["1800", "1801", "1801"]
         assert len(server.requests) == before + 2, "what was answered is not asked again"
+
+
+def test_answers_that_are_empty_are_counted(tmp_path):
+    def answers(question, image, entries, file):
+        return Answer("", None, [], None, [f"tiny read: {EMPTY}."], 0.1)
+
+    (tmp_path / "q.csv").write_text("question\nwhere?\nwhen?\n", "utf-8")
+    counts = answer_all(answers, read_questions(tmp_path / "q.csv"), tmp_path / "q.csv", tmp_path / "a.csv")
+    assert counts == {"questions": 2, "answered": 0, "problems": 0, "empty_answers": 2}
 
 
 @pytest.mark.parametrize(

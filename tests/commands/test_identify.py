@@ -16,7 +16,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, write_json_lines
 from trivium.kvqae.asking import endpoints
 from trivium.kvqae.asking.asker import Asker
-from trivium.kvqae.asking.endpoints import EndpointIdentifier
+from trivium.kvqae.asking.endpoints import EMPTY, UNCLEAR, EndpointIdentifier
 from trivium.kvqae.asking.own_base import OwnBase
 from trivium.kvqae.reader.reading import load_reader, save_reader
 
@@ -52,7 +52,9 @@ def test_only_the_passages_of_the_chosen_entity_are_ranked(museum, tmp_path):
     assert sum(part["type"] == "image_url" for part in parts) == 1 + 5
 
 
-@pytest.mark.parametrize(("words", "why"), [("0", "none of them"), ("Hard to say.", "it is not clear which")])
+@pytest.mark.parametrize(
+    ("words", "why"), [("0", "none of them."), ("Hard to say.", f"{UNCLEAR} (Hard to say.)."), (" ", f"{EMPTY}.")]
+)
 def test_without_a_choice_the_best_passages_of_all_stand(museum, tmp_path, words, why):
     with Loopback(lambda number, payload: said(words)) as server:
         answer = ask(museum, server, tmp_path)
@@ -76,8 +78,8 @@ def test_search_results_of_somebody_else_stand_in_for_pictures(museum, tmp_path)
     (tmp_path / "q.csv").write_text("question,image\nWhere is it?,a.jpg\nWhere is it?,b.jpg\n", "utf-8")
     with open_asker(museum / "base", no_foreign) as asker:
         rows, entries = read_questions(tmp_path / "q.csv"), read_entries(tmp_path / "found.csv")
-        problems = answer_all(asker.ask, rows, tmp_path / "q.csv", tmp_path / "a.csv", entries)
-    assert problems == 0  # and no picture was there
+        counts = answer_all(asker.ask, rows, tmp_path / "q.csv", tmp_path / "a.csv", entries)
+    assert counts == {"questions": 2, "answered": 0, "problems": 0}  # and no picture was there
     header, first, second = [row for _, row in read_csv(tmp_path / "a.csv")]
     assert first[header.index("title")] == "tower 05"
     assert "1 of 2 entries that were given are not in the base" in first[header.index("notes")]

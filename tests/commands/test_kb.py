@@ -13,7 +13,7 @@ from trivium.commands import cli, kb
 from trivium.commands.kb_models import foreign, from_checkout, image_encoder, is_stand_in, reader_of, text_encoder
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import find_model
-from trivium.kvqae.asking.endpoints import EndpointReader
+from trivium.kvqae.asking.endpoints import EMPTY, EndpointReader
 from trivium.kvqae.asking.models import NamedEncoder, models_of
 
 ROOT = Path(__file__).parents[2]
@@ -182,7 +182,7 @@ def test_a_base_is_made_and_made_again_and_asked(tmp_path, capfd, monkeypatch):
     assert "picture: tower 07" in capfd.readouterr().out
     (tmp_path / "q.csv").write_text("question,image\nWhere?,museum/tower_07.png\nWhere?,nowhere.png\n", "utf-8")
     cli.run("ask", ["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
-    assert "a.csv: 2 questions, 1 of them could not be answered" in capfd.readouterr().out
+    assert "a.csv: questions: 2, answered: 0, problems: 1\nnote: Nobody reads" in capfd.readouterr().out
 
 
 def test_an_endpoint_reads_and_is_asked_once(tmp_path):
@@ -198,11 +198,18 @@ def test_an_endpoint_reads_and_is_asked_once(tmp_path):
     assert found.score is None
 
 
-@pytest.mark.parametrize(("content", "text"), [("unknown.", ""), ("In Rome", "In Rome")])
-def test_an_endpoint_that_does_not_know_or_says_something_else(tmp_path, content, text):
+@pytest.mark.parametrize(
+    ("content", "text", "note"),
+    [
+        ("unknown.", "", "tiny read: it does not find the answer in the passages."),
+        (" ", "", f"tiny read: {EMPTY}."),
+        ("In Rome", "In Rome", ""),
+    ],
+)
+def test_an_endpoint_that_does_not_know_or_says_something_else(tmp_path, content, text, note):
     with Loopback(lambda number, payload: said(content)) as server:
         found = EndpointReader(server.address, "tiny", None, tmp_path).read("Where?", {7: 2.0}, TEXTS, None)
-    assert (found.text, found.passage, found.span) == (text, -1, None)
+    assert (found.text, found.passage, found.span, found.note) == (text, -1, None, note)
 
 
 def test_an_endpoint_that_refuses(tmp_path):

@@ -54,7 +54,7 @@ def check(project, said: dict[str, str]) -> None:
     assert "note: The reader is the sample's" in asked
     assert "invented world only" in stand_in.splitlines()[0]
     assert "note: The reader is the sample's" not in stand_in
-    assert "tour/answers.csv: 1 questions, 0 of them could not be answered" in batch
+    assert "tour/answers.csv: questions: 1, answered: 0, problems: 0" in batch
     assert len(list(read_csv(project.folder / "tour/answers.csv"))) == 2
     assert f"tour/museum: {entries + 1} entries" in again
     assert re.search(r"clip: \d+ pictures with a vector, 1 encoded now", again)

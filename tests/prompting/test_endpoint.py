@@ -3,6 +3,7 @@
 import json
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,15 @@ def test_an_endpoint_that_never_answers_is_given_up():
     assert asked.counts["requests"] == 3
     with pytest.raises(BadInput, match="gave up after 2 requests, the last: no connection"):
         endpoint(server, retries=1).ask(ASKED, SAMPLING)
+
+
+def test_an_address_where_nobody_listens_is_given_up_sooner_unless_it_has_answered():
+    with in_turn(replace(said("bien"), headers={"Connection": "close"})) as server:
+        asked = endpoint(server, retries=6)
+        asked.ask(ASKED, SAMPLING)
+    for client, requests in ((endpoint(server, retries=6), 3), (asked, 7)):
+        with pytest.raises(BadInput, match=f"gave up after {requests} requests, the last: no connection"):
+            client.ask(ASKED, SAMPLING)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from trivium.formats.visual_questions import (
     read_infoseek,
 )
 from trivium.kvqae.asking.answer import INVENTED, Answer
+from trivium.kvqae.asking.endpoints import EMPTY, UNCLEAR
 from trivium.kvqae.asking.entries import find_pictures
 from trivium.measures.answers import exact_match, in_range, lists_match, matches_encyclopedic
 
@@ -60,24 +61,31 @@ def read_questions(table: Path) -> list[Row]:
     return rows
 
 
-def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: Entries | None = None) -> int:
-    """Answer the questions of a table, and write the table `out`; returns how many could not be answered.
+def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: Entries | None = None) -> dict[str, int]:
+    """Answer the questions of a table, and write the table `out`; returns the counts of `answer_rows`.
 
     Raises:
         BadInput: no row could be answered.
     """
-    lines, problems = answer_rows(ask, rows, table, entries)
+    lines, counts = answer_rows(ask, rows, table, entries)
     write_csv(out, [*(name for name in rows[0] if name not in QUESTION), *COLUMNS], lines)
-    return problems
+    return counts
 
 
-def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | None) -> tuple[list[Row], int]:
-    """The rows of the table of answers, and how many say why they have no answer; pictures lie beside `file`."""
+def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | None) -> tuple[list[Row], dict[str, int]]:
+    """The rows of the table of answers, and counts; pictures lie beside `file`.
+
+    The counts: `questions`, `answered`, `problems` (could not be asked), and where there are any `empty_answers` and
+    `unclear_choices` of models behind endpoints.
+    """
     lines = [row | _answer(ask, file.parent, row, entries) for row in rows]
     problems = [line["problem"] for line in lines if line["problem"]]
     if len(problems) == len(rows):
         raise BadInput(f"no question could be answered, the first: {problems[0]}", file=file)
-    return lines, len(problems)
+    counts = {"questions": len(lines), "answered": sum(bool(line["answer"]) for line in lines)}
+    flaws = {"empty_answers": EMPTY, "unclear_choices": UNCLEAR}
+    flawed = {name: sum(words in line["notes"] for line in lines) for name, words in flaws.items()}
+    return lines, counts | {"problems": len(problems)} | {name: count for name, count in flawed.items() if count}
 
 
 def _answer(ask: Ask, folder: Path, row: Row, entries: Entries | None) -> Row:
@@ -243,12 +251,12 @@ def answer_set(
     """Answer a set, write the table `out` and its scores beside it (`.json`); what was not answered is wrong.
 
     Returns:
-        The name of the `set` and of its `measure`, the scores, and the numbers of `questions` and of `problems`.
+        The name of the `set` and of its `measure`, the scores, and the counts of `answer_rows`.
 
     Raises:
         BadInput: no question could be answered.
     """
-    lines, problems = answer_rows(ask, rows, out, entries)
+    lines, counts = answer_rows(ask, rows, out, entries)
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
     right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
@@ -256,7 +264,6 @@ def answer_set(
         right = _judge(questions, answers, right, judge)
     write_csv(out, [*SCORED, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
     measure = SETS[name].measure if judge is None else BY_BEM
-    counts = {"questions": float(len(lines)), "problems": float(problems)}
     scores = {"set": name, "measure": measure, **_summarize(questions, right), **counts}
     write_json(out.with_suffix(".json"), scores)
     return scores

@@ -20,6 +20,7 @@ _TRANSIENT = (408, 409, 425)  # status codes of transient errors, besides 429 an
 _REFUSALS = (400, 413, 422)  # status codes: the question is too long, or its content is refused
 _LONGEST_MESSAGE = 300
 _TOKENS = 10**9  # counts of tokens above this are not believed
+_WHEN_REFUSED = 2  # retries where no connection can be made, and none could be before
 _THOUGHTS = ("reasoning_content", "reasoning")  # fields beside the content: vLLM, DeepSeek; OpenRouter
 
 
@@ -60,6 +61,7 @@ class Endpoint:
         self._pace, self._next = 60 / requests_per_minute, 0.0
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self.counts: Counter[str] = Counter()
+        self._has_answered = False
 
     def ask(self, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> Reply:
         """Get one answer to a chat; `sampling` has the other parameters of the request, by the endpoint's names.
@@ -69,6 +71,7 @@ class Endpoint:
             StoppedError: `stop` was called.
             BadInput: wrong key or model, no credit left, or no answer after all retries.
         """
+        retries = self._retries
         for attempt in range(self._retries + 1):
             self._wait_for_turn()
             self._count("requests")
@@ -77,6 +80,7 @@ class Endpoint:
             wait_s = None
             try:
                 response = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
+                self._has_answered = True
                 return reply_of(response.content)
             except openai.APIStatusError as error:
                 wait_s, problem = self._judge(error), self._describe(error)
@@ -86,10 +90,12 @@ class Endpoint:
             except openai.APIConnectionError as error:
                 self._count("connections_lost")
                 problem = f"no connection: {self._describe(error.__cause__ or error)}"
+                if type(error.__cause__).__name__ == "ConnectError" and not self._has_answered:  # httpx's
+                    retries = min(retries, _WHEN_REFUSED)
             except ValueError as error:
                 self._count("malformed")
                 problem = f"not a chat completion: {self._describe(error)}"
-            if attempt == self._retries:
+            if attempt >= retries:
                 break
             if wait_s is None:
                 self._sleep(self._backoff * 2**attempt * random.uniform(0.75, 1.25))

@@ -87,6 +87,7 @@ class ReaderAnswer:
     score: float | None = None  # P(start)·P(end); None if the reader has no score
     passage: int = -1  # that contains it; -1 for none
     span: tuple[int, int] | None = None  # its characters in the passage's text; None if it is not in the text
+    note: str = ""  # why there is no text
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,7 @@ class Asker:
         else:
             entry = view.entries[0].title if view.entries and view.entries[0].sure else None
         read = ReaderAnswer() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
-        notes += [base.unread] if base.reader is None else []
+        notes += filter(None, [base.unread if base.reader is None else read.note])
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [
             Support(
@@ -186,11 +186,10 @@ class Asker:
             Candidate(base.texts[passage][0], None if shown is None else partial(bytes, shown))
             for passage, shown in zip(passages, pictures, strict=True)
         ]
-        number = identifier.choose(question, picture, candidates) if candidates else 0
+        number, why = identifier.choose(question, picture, candidates) if candidates else (0, "none of them")
         chose = f"{identifier.settings.label} chose among {len(candidates)} entities"
         if number:
             return passages[number - 1], f"{chose}: {candidates[number - 1].title}."
-        why = "it is not clear which" if number is None else "none of them"
         return None, f"{chose}: {why}. The best passages of all stand below."
 
     def __enter__(self) -> Self:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import shorten
 from typing import Any
 
 from trivium.core.errors import BadInput
@@ -10,7 +11,7 @@ from trivium.core.folding import find_folded
 from trivium.core.parameters import validate
 from trivium.kvqae.asking.answer import ReaderAnswer
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.identification import Candidate, ask_which, choice_of
+from trivium.kvqae.reader.identification import NONE, Candidate, ask_which, choice_of
 from trivium.kvqae.reader.prompted import chat_of, prompt_of
 from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
 from trivium.prompting.asking import Chat, EndpointModel
@@ -19,6 +20,7 @@ PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 600.0, "retri
 PAUSE = 60.0  # seconds without requests after an endpoint has failed
 PICTURES = {"max_side": 512, "max_pixels": 100_000_000}  # limits of pictures that are sent
 ENTITIES = 5  # number of entities that a model chooses among
+EMPTY, UNCLEAR = "its answer is empty", "its answer names none of them clearly"  # in notes
 PROMPT = (
     "Answer the question with a few words from the passages, and nothing else. "
     "If the passages do not say, answer: unknown."
@@ -79,7 +81,8 @@ class EndpointReader(PaidModel):
         answer = self.ask(key_of(self.settings.model, chat, self.settings.sampling), chat)
         phrase = answer.rstrip(".")
         if not phrase or phrase.casefold() == "unknown":
-            return ReaderAnswer()
+            why = "it does not find the answer in the passages" if phrase else EMPTY
+            return ReaderAnswer(note=f"{self.settings.label} read: {why}.")
         for passage, (_, text) in passages.items():
             for span in find_folded(text, phrase, any_case=True):
                 return ReaderAnswer(answer, None, passage, span)
@@ -89,8 +92,10 @@ class EndpointReader(PaidModel):
 class EndpointIdentifier(PaidModel):
     """A model that sees pictures, and chooses which of some entities a picture shows."""
 
-    def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> int | None:
-        """Choose a candidate by number, from 1; 0 for none, None for an unclear reply; raises as `ask`."""
+    def choose(self, question: str, picture: bytes, candidates: Sequence[Candidate]) -> tuple[int | None, str]:
+        """Choose a candidate by number, from 1; 0 or None without one, and why; raises as `ask`."""
         message = ask_which(self.settings, question, lambda: picture, candidates, **PICTURES)
         words = self.ask(message.key, chat_of(message, **PICTURES))
-        return choice_of(words, [candidate.title for candidate in candidates])
+        number = choice_of(words, [candidate.title for candidate in candidates])
+        unclear = f"{UNCLEAR} ({shorten(words, 60)})" if words else EMPTY
+        return number, "none of them" if number == NONE else unclear
