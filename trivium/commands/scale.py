@@ -34,6 +34,7 @@ MATRICES = {f"decorrelation.{name}" for name in ("paintings", "pairings", "cells
     "decorrelation.train.models",
     "kvqae.read.rows",
     "kvqae.reader_pretrain.losses",
+    "kvqae.reader_finetune.losses",
     "kvqae.rerankers",
 }
 

@@ -25,6 +25,7 @@ import psutil
 
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.claims.verdicts import gather
+from trivium.commands.repro import SIDE_BY_SIDE
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
@@ -58,7 +59,6 @@ SECTIONS = {
         *("agreement", "parsers", "partitions", "illustrations"),
     ),
 }
-SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "STAGE_WORKERS": "1"}
 
 
 @dataclass(frozen=True, order=True)
@@ -152,7 +152,7 @@ def make_result(root: Path, copy: Path, result: Result) -> None:
         values = {"pipeline": pipeline, "metrics": flat_metrics(copy, pipeline), "sections": sections(copy, pipeline)}
     else:
         call(sys.executable, "-m", "stages.code", cwd=copy)
-        call("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), **SIDE_BY_SIDE)
+        call("dvc", "repro", "-q", *TARGETS[pipeline], cwd=copy, DVC_ROOT=str(root), STAGE_WORKERS="1", **SIDE_BY_SIDE)
         write_table(root / RESULTS / f"{result.file}.parquet", gather(copy, pipeline, result.training))
     stages = {name for name, *_ in read_stages(copy, read_parameters(copy / "params.yaml"))}
     lock = {name: entry for name, entry in read_lock(copy).items() if name in stages}
