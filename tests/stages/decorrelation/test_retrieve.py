@@ -22,7 +22,7 @@ from trivium.decorrelation.retrieval.ranking import (
     match_pictures,
     ranks_in_two_stages,
 )
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, captions_of, load_once
+from trivium.decorrelation.retrieval.sharded_model import PictureSet, ShardedModel, captions_of, load_once
 from trivium.formats.picture_corpora import read_corpus
 
 
@@ -158,9 +158,9 @@ def test_pictures_are_matched_with_their_own_texts_whatever_the_batch(world, tmp
     register(monkeypatch, Matching)
     folder, names = world / "painted" / "empty", ["9_empty", "8_empty", "11_empty"]
     asked = sharded(world, tmp_path, batch)
-    pictures = asked.encode_pictures("empty", folder, names)
+    pictures = asked.encode_pictures(PictureSet("empty", folder, tuple(names), tuple(names), (9, 8, 11)))
     texts = [["aa", "b"], [], ["cccc"]]
-    found = asked.match("some", pictures, texts)
+    found = pictures.match("some", texts)
     shown = scaled_pictures(Matching(), [(name, Images(folder).read(name)) for name in names], folder)
     expected = Matching().match(Matching().prepare.standardised(torch.from_numpy(np.stack(shown))), texts)
     assert [each.tolist() for each in found] == [each.tolist() for each in expected]

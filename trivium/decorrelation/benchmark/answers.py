@@ -6,6 +6,7 @@ has one. Of pictures with several vectors the best one counts: s(x, y) = max_v â
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,8 +22,8 @@ from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet
 from trivium.decorrelation.benchmark.embeddings import SetVectors, stream_pictures
 from trivium.decorrelation.evaluation.answers import CUTOFFS
 from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.decorrelation.retrieval.ranking import PictureSet, Retriever, top_captions
-from trivium.decorrelation.retrieval.sharded_model import ShardedModel, load_once
+from trivium.decorrelation.retrieval.ranking import Retriever, top_captions
+from trivium.decorrelation.retrieval.sharded_model import EncodedPictures, PictureSet, ShardedModel, load_once
 from trivium.measures.recall import Ranks
 
 _PICTURES = 16  # with all their vectors, against all texts
@@ -75,38 +76,23 @@ class TrainedModel:
                 count = len(benchmark.captions.texts)
                 vectors = model.encode_texts([*benchmark.captions.texts, *benchmark.pairs.texts])
                 candidates = settings.candidates_of(benchmark.dataset)
-                retriever = Retriever(model, benchmark.captions, vectors[:count], candidates)
+                retriever = Retriever(cache(model.encode_pictures), benchmark.captions, vectors[:count], candidates)
                 return _answers_of(retriever, benchmark, vectors[count:])
         finally:
             torch.set_num_threads(threads)
 
 
-@dataclass(frozen=True)
-class _Encoded:
-    """`EncodedPictures` of a model that no graph has trained; `kept`: whether it has a second stage."""
-
-    vectors: Vectors
-    kept: bool
-    pictures: PictureSet
-
-
-@dataclass(frozen=True)
-class _SecondStage:
-    """`ShardedModel.match` by a model's own `match`, if it has one."""
-
-    match_images: Callable[..., Any] | None
-    batch: int
-
-    def match(self, name: str, encoded: _Encoded, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """Scores of each picture with each of its texts."""
-        assert self.match_images is not None
-        scores = [np.zeros(0, np.float32)] * len(texts)
-        wanted = (item for item in stream_pictures(encoded.pictures, f"{name}, matched") if texts[item[0]])
-        for group in in_groups(wanted, self.batch):
-            matched = self.match_images([image for _, image in group], [texts[row] for row, _ in group])
-            for (row, _), values in zip(group, matched, strict=True):
-                scores[row] = values
-        return scores
+def _match(
+    match_images: Callable[..., Any], pictures: PictureSet, batch: int, name: str, texts: Sequence[Sequence[str]]
+) -> list[NDArray[np.float32]]:
+    """See `EncodedPictures`; `match_images` is a model's own `match`, which takes `batch` pictures at a time."""
+    scores = [np.zeros(0, np.float32)] * len(texts)
+    wanted = (item for item in stream_pictures(pictures, f"{name}, matched") if texts[item[0]])
+    for group in in_groups(wanted, batch):
+        matched = match_images([image for _, image in group], [texts[row] for row, _ in group])
+        for (row, _), values in zip(group, matched, strict=True):
+            scores[row] = values
+    return scores
 
 
 def answer(
@@ -120,13 +106,12 @@ def answer(
     if vectors.pictures.ndim == 3:
         return _answer_by_sides(benchmark, vectors)
     match = getattr(model, "match", None) if candidates != 0 else None
-    second: Any = _SecondStage(match, batch)
-    made: Any = {
-        part: _Encoded(encoded, match is not None, part)
-        for part, encoded in ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
+    encoded = {
+        part: EncodedPictures(made, match and partial(_match, match, part, batch))
+        for part, made in ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
     }
     candidates = candidates or benchmark.retrieve.candidates.get(benchmark.dataset, 256)
-    retriever = Retriever(second, benchmark.captions, vectors.captions, candidates, made)
+    retriever = Retriever(encoded.__getitem__, benchmark.captions, vectors.captions, candidates)
     return _answers_of(retriever, benchmark, vectors.without)
 
 
@@ -134,13 +119,13 @@ def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors)
     """Answer a set by a retriever; `without` are the vectors of yâ€²."""
     pairs = []
     for part, rows in _pictures_of_pairs(benchmark):
-        encoded = retriever.encoded(part)
+        encoded = retriever.encode(part)
         scores = _pair_products(encoded.vectors[rows], benchmark, retriever.gallery, without)
-        if encoded.kept:
+        if encoded.match is not None:
             texts: list[list[str]] = [[] for _ in part.names]
             for row, caption, text in zip(rows, benchmark.pairs.captions, benchmark.pairs.texts, strict=True):
                 texts[row] += [benchmark.captions.texts[caption], text]
-            matched = retriever.model.match(f"pairs-{part.name}", encoded, texts)
+            matched = encoded.match(f"pairs-{part.name}", texts)
             scores[np.argsort(rows, kind="stable")] += np.concatenate(matched).reshape(-1, 2)
         pairs.append(scores)
     return SetAnswers(

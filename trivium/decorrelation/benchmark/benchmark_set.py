@@ -29,8 +29,8 @@ from trivium.decorrelation.benchmark.release import (
     usual_filling,
 )
 from trivium.decorrelation.evaluation.answers import CUTOFFS, Gallery, Queries, class_matrix, make_queries
-from trivium.decorrelation.retrieval.ranking import PictureSet, RetrieveParameters
-from trivium.decorrelation.retrieval.sharded_model import Captions
+from trivium.decorrelation.retrieval.ranking import RetrieveParameters
+from trivium.decorrelation.retrieval.sharded_model import Captions, PictureSet
 
 LEAST_SHARE = 0.01  # of the picture: where less was painted over, hardly anything is gone
 PICTURE_TYPES = {b"\xff\xd8": "jpeg", b"\x89P": "png", b"RI": "webp", b"GI": "gif", b"BM": "bmp"}  # by first bytes

@@ -30,7 +30,7 @@ from trivium.core.matrices import read_matrix, read_named_rows
 from trivium.core.tables import in_groups, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
 from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.decorrelation.retrieval.ranking import PictureSet
+from trivium.decorrelation.retrieval.sharded_model import PictureSet
 from trivium.nets.device import halving_batches, length_sorted_batches, pick_device
 from trivium.vision.decoding import read_rgb
 

@@ -6,8 +6,8 @@ ranks behind all candidates, in the order of the inner products.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +28,7 @@ from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.sharded_model import (
     Captions,
     EncodedPictures,
+    PictureSet,
     ShardedModel,
     captions_of,
     load_once,
@@ -105,36 +106,16 @@ LISTS = pa.schema([("query", pa.string()), ("captions", pa.list_(pa.int64())), (
 
 
 @dataclass(frozen=True)
-class PictureSet:
-    """A set of pictures that are asked.
-
-    Attributes:
-        name: of the set.
-        folder: their image shards.
-        names: in the shards.
-        queries: what they are called in the results.
-        owners: ids of the pictures that each was before something was painted; their captions are its own.
-    """
-
-    name: str
-    folder: Path
-    names: tuple[str, ...]
-    queries: tuple[str, ...]
-    owners: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class Retriever:
     """A model with its gallery, (captions, d) of all splits; so many candidates are scored again by a second stage.
 
-    `made` are sets of pictures that are encoded already.
+    `encode` gives the vectors of a set of pictures, and the second stage, for each question about the set.
     """
 
-    model: ShardedModel
+    encode: Callable[[PictureSet], EncodedPictures]
     captions: Captions
     gallery: Vectors
     candidates: int
-    made: dict[PictureSet, EncodedPictures] = field(default_factory=dict)
 
     def lists(self, part: PictureSet, depth: int) -> pa.Table:
         """The best `depth` captions of each picture out of all, as rows of `LISTS`; ties by lower caption id.
@@ -144,15 +125,15 @@ class Retriever:
         """
         if not part.names:
             return LISTS.empty_table()
-        pictures = self.encoded(part)
-        if not pictures.kept:
+        pictures = self.encode(part)
+        if pictures.match is None:
             scores, rows = top_captions(pictures.vectors, self.gallery, depth)
         else:
             if self.candidates < depth:
                 raise BadInput("fewer candidates than captions retrieved", field="candidates", got=self.candidates,
                                expected=f"at least {depth}")  # fmt: skip
             first = top_captions(pictures.vectors, self.gallery, max(depth, min(self.candidates, len(self.gallery))))
-            match = partial(self.model.match, f"lists-{part.name}", pictures)
+            match = partial(pictures.match, f"lists-{part.name}")
             scores, rows = match_captions(match, self.captions.texts, first)
         columns = [part.queries, list(self.captions.ids[rows[:, :depth]]), list(scores[:, :depth])]
         return pa.table(dict(zip(LISTS.names, columns, strict=True)), schema=LISTS)
@@ -162,23 +143,23 @@ class Retriever:
         if not part.names:
             return np.zeros(0, np.int64)
         texts, vectors, owners = self._test_captions()
-        pictures, own = self.encoded(part), np.array(part.owners, np.int64)
+        pictures, own = self.encode(part), np.array(part.owners, np.int64)
         ranks = ranks_of_embeddings(pictures.vectors, vectors, own, owners)
-        if not pictures.kept:
+        if pictures.match is None:
             return ranks
         first = top_captions(pictures.vectors, vectors, min(self.candidates, len(vectors)))
-        match = partial(self.model.match, f"image_to_text-{part.name}", pictures)
+        match = partial(pictures.match, f"image_to_text-{part.name}")
         return ranks_in_two_stages(ranks, match_captions(match, texts, first), own, owners)
 
     def text_to_image(self, part: PictureSet) -> Ranks:
         """Rank of each test caption's picture among the pictures."""
         texts, vectors, owners = self._test_captions()
-        pictures, own = self.encoded(part), np.array(part.owners, np.int64)
+        pictures, own = self.encode(part), np.array(part.owners, np.int64)
         ranks = ranks_of_embeddings(vectors, pictures.vectors, owners, own)
-        if not pictures.kept:
+        if pictures.match is None:
             return ranks
         first = top_captions(vectors, pictures.vectors, min(self.candidates, len(own)))
-        match = partial(self.model.match, f"text_to_image-{part.name}", pictures)
+        match = partial(pictures.match, f"text_to_image-{part.name}")
         return ranks_in_two_stages(ranks, match_pictures(match, len(own), texts, first), owners, own)
 
     def _test_captions(self) -> tuple[list[str], Vectors, NDArray[np.int64]]:
@@ -186,16 +167,8 @@ class Retriever:
         texts = [self.captions.texts[place] for place in places]
         return texts, self.gallery[places], self.captions.pictures[places]
 
-    def encoded(self, part: PictureSet) -> EncodedPictures:
-        """Vectors of the pictures, made once."""
-        if part not in self.made:
-            self.made[part] = self.model.encode_pictures(part.name, part.folder, part.names)
-        return self.made[part]
-
 
 RENDERED = "rendered"
-
-
 RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])
 
 
@@ -251,7 +224,8 @@ def ask(
     sharded = ShardedModel(model, parameters.picture_batch, parameters.caption_batch, engine, work)
     with write_atomically(out) as folder:
         try:
-            retriever = Retriever(sharded, captions, sharded.encode_texts(captions.texts), candidates)
+            gallery = sharded.encode_texts(captions.texts)
+            retriever = Retriever(cache(sharded.encode_pictures), captions, gallery, candidates)
             for name, pictures in sets.items():
                 write_table(folder / f"{name}.parquet", retriever.lists(pictures, parameters.depth))
                 metrics[f"{name}_queries"] = float(len(pictures.names))

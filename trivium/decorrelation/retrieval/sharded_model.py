@@ -43,16 +43,34 @@ MatchShard = tuple[str, Path, Sequence[Sequence[str]]]  # name of its file, file
 
 
 @dataclass(frozen=True)
+class PictureSet:
+    """A set of pictures that are asked.
+
+    Attributes:
+        name: of the set.
+        folder: their image shards.
+        names: in the shards.
+        queries: what they are called in the results.
+        owners: ids of the pictures that each was before something was painted; their captions are its own.
+    """
+
+    name: str
+    folder: Path
+    names: tuple[str, ...]
+    queries: tuple[str, ...]
+    owners: tuple[int, ...]
+
+
+@dataclass(frozen=True)
 class EncodedPictures:
-    """Pictures that a model has encoded: vectors (n, d), and of each shard its folder and its pictures' rows."""
+    """The vectors of n pictures, (n, d), and the second stage of a model that has one.
+
+    `match(name, texts)` gives its scores of each picture with each of its texts: n arrays, as long as the n lists. The
+    name tells calls apart.
+    """
 
     vectors: Vectors
-    batches: Sequence[tuple[Path, list[int]]]
-
-    @property
-    def kept(self) -> bool:
-        """Whether the model has a second stage, which needs the scaled pictures."""
-        return all((folder / _SCALED).exists() for folder, _ in self.batches)
+    match: Callable[[str, Sequence[Sequence[str]]], Sequence[NDArray[np.float32]]] | None
 
 
 @dataclass(frozen=True)
@@ -78,32 +96,36 @@ class ShardedModel:
         vectors = np.concatenate([read_matrix(file) for file in self._map(encode, shards, "captions")])
         return vectors if len(places) == len(texts) else vectors[[places[text] for text in texts]]
 
-    def encode_pictures(self, name: str, folder: Path, names: Sequence[str]) -> EncodedPictures:
-        """Pictures of a folder of image shards, in the order of `names`, at least one; `name` is unlike any other's.
+    def encode_pictures(self, part: PictureSet) -> EncodedPictures:
+        """Encode a set of at least one picture, in the order of its names; its name is unlike any other's.
 
         Raises:
             BadInput: a picture that is not there, or that cannot be decoded.
         """
-        stored = stored_pictures(Images(folder), names, self.picture_batch)
-        rows = {picture: row for row, picture in enumerate(names)}
-        shards = [(f"{name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
-        parts = in_groups(shards, _BATCHES if self._on_gpu else 1)
-        encode = partial(encode_picture_shards, source=str(folder), batch_size=self.picture_batch)
-        folders = [path for part in self._map(encode, parts, name) for path in part]
+        stored = stored_pictures(Images(part.folder), part.names, self.picture_batch)
+        rows = {picture: row for row, picture in enumerate(part.names)}
+        shards = [(f"{part.name}-{number:05d}", pictures) for number, pictures in enumerate(stored)]
+        groups = in_groups(shards, _BATCHES if self._on_gpu else 1)
+        encode = partial(encode_picture_shards, source=str(part.folder), batch_size=self.picture_batch)
+        folders = [path for paths in self._map(encode, groups, part.name) for path in paths]
         batches = [[rows[picture] for picture in pictures.names] for pictures in stored]
         encoded = np.concatenate([read_matrix(path / _VECTORS) for path in folders])
         vectors = np.empty_like(encoded)
         vectors[np.concatenate(batches)] = encoded
-        return EncodedPictures(vectors, list(zip(folders, batches, strict=True)))
+        has_second_stage = all((folder / _SCALED).exists() for folder in folders)
+        match = partial(self._match, list(zip(folders, batches, strict=True)))
+        return EncodedPictures(vectors, match if has_second_stage else None)
 
-    def match(self, name: str, pictures: EncodedPictures, texts: Sequence[Sequence[str]]) -> list[NDArray[np.float32]]:
-        """The second stage's scores of each of n pictures with each of its texts: n arrays, as long as the n lists."""
+    def _match(
+        self, batches: Sequence[tuple[Path, list[int]]], name: str, texts: Sequence[Sequence[str]]
+    ) -> list[NDArray[np.float32]]:
+        """See `EncodedPictures`; `batches` are the folders of shards, and the rows of their pictures."""
         shards = (
             (f"{name}-{number:05d}", folder / _SCALED, [texts[row] for row in rows])
-            for number, (folder, rows) in enumerate(pictures.batches)
+            for number, (folder, rows) in enumerate(batches)
         )
         logits = [np.zeros(0, np.float32)] * len(texts)
-        for file, (_, rows) in zip(self._map(match_shard, shards, name), pictures.batches, strict=True):
+        for file, (_, rows) in zip(self._map(match_shard, shards, name), batches, strict=True):
             ends = np.cumsum([len(texts[row]) for row in rows])
             for row, scores in zip(rows, np.split(read_matrix(file), ends[:-1]), strict=True):
                 logits[row] = scores
