@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -36,14 +36,13 @@ class Window:
 
     Attributes:
         owner: number of the question.
-        ids, types: tokens, and the segment each belongs to.
+        ids: tokens; from the first context token on they are of the second segment.
         first, last: context tokens (last exclusive); equal when the window holds none.
         offsets: (last - first, 2), where the context's tokens start and end in it, in characters.
     """
 
     owner: int
     ids: NDArray[np.int32]
-    types: NDArray[np.int8]
     first: int
     last: int
     offsets: NDArray[np.int32]
@@ -66,20 +65,6 @@ class Window:
     def characters(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the tokens `start` to `end` (inclusive)."""
         return int(self.offsets[start - self.first, 0]), int(self.offsets[end - self.first, 1])
-
-
-class Inputs(NamedTuple):
-    """Windows as the network reads them, each (windows, tokens), padded behind.
-
-    Attributes:
-        ids, mask, types: int64.
-        allowed: bool, the context and the first token.
-    """
-
-    ids: Tensor
-    mask: Tensor
-    types: Tensor
-    allowed: Tensor
 
 
 def question_limit(max_tokens: int) -> int:
@@ -122,19 +107,9 @@ def windows_of(
             ids = np.asarray(encoded["input_ids"][row], np.int32)
             places = [place for place, text in enumerate(encoded.sequence_ids(row)) if text == 1]
             first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
-            types = np.zeros(len(ids), np.int8)
-            types[first:] = 1
             offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
-            windows.append(Window(start + owner, ids, types, first, last, offsets))
+            windows.append(Window(start + owner, ids, first, last, offsets))
     return windows, cut
-
-
-def pad_windows(windows: Sequence[Window], filler: int) -> Inputs:
-    """Windows of a batch in tensors, the shorter ones filled up with the token `filler`."""
-    allowed = pad([(np.arange(one.tokens) >= one.first) & (np.arange(one.tokens) < one.last) for one in windows]).bool()
-    allowed[:, 0] = True
-    mask = pad([np.ones(window.tokens) for window in windows])
-    return Inputs(pad([one.ids for one in windows], filler), mask, pad([one.types for one in windows]), allowed)
 
 
 @dataclass(frozen=True)
@@ -234,8 +209,7 @@ class ExtractiveReader(Reader):
 
     def loss(self, features: Sequence[Target]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
-        windows = pad_windows([target.window for target in features], self.tokenizer.pad_token_id)
-        starts, ends = self._log_probabilities(windows)
+        starts, ends = self._log_probabilities([target.window for target in features])
         places = torch.tensor([[target.start, target.end] for target in features], device=starts.device)
         rows = torch.arange(len(features), device=starts.device)
         return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
@@ -263,20 +237,25 @@ class ExtractiveReader(Reader):
 
     def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
         """The best span of each window: its log-probability, first and last token."""
-        starts, ends = self._log_probabilities(pad_windows(windows, self.tokenizer.pad_token_id))
+        starts, ends = self._log_probabilities(windows)
         starts[:, 0], ends[:, 0] = -torch.inf, -torch.inf
         spans = best_spans(starts, ends, self.settings.answer_tokens)
         return list(zip(windows, *(values.tolist() for values in spans), strict=True))
 
-    def _log_probabilities(self, inputs: Inputs) -> tuple[Tensor, Tensor]:
+    def _log_probabilities(self, windows: Sequence[Window]) -> tuple[Tensor, Tensor]:
         """(windows, tokens) of start and of end, in float32; −∞ outside context and first token."""
         device = self.module.device
-        ids, mask, types, allowed = (tensor.to(device, non_blocking=True) for tensor in inputs)
-        typed = getattr(self.module.config, "type_vocab_size", 1) > 1
+        ids = pad([one.ids for one in windows], self.tokenizer.pad_token_id)
+        first, last, length = torch.tensor([[one.first, one.last, one.tokens] for one in windows]).T[:, :, None]
+        places = torch.arange(ids.shape[1])
+        inputs = {"input_ids": ids, "attention_mask": (places < length).long()}
+        if getattr(self.module.config, "type_vocab_size", 1) > 1:
+            inputs["token_type_ids"] = ((places >= first) & (places < length)).long()
+        allowed = (((places >= first) & (places < last)) | (places == 0)).to(device, non_blocking=True)
         # On a CPU, conversions to bf16 cost a narrow network more than its products gain (128 wide: 1.6 times as long).
         narrow = device.type == "cpu" and self.module.config.hidden_size < _WIDE
         with nullcontext() if narrow else autocast(device):
-            output = self.module(input_ids=ids, attention_mask=mask, **({"token_type_ids": types} if typed else {}))
+            output = self.module(**{name: tensor.to(device, non_blocking=True) for name, tensor in inputs.items()})
         starts, ends = (
             logits.float().masked_fill(~allowed, -torch.inf).log_softmax(-1)
             for logits in (output.start_logits, output.end_logits)
