@@ -11,7 +11,7 @@ sentence that shares most words with the question is the effect of matching word
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,44 +24,40 @@ from trivium.formats.question_sets import AskedQuestion
 from trivium.language.languages import FRENCH, Language
 
 Words = Callable[[str], Sequence[str]]
+Score = Callable[[Sequence[str], Sequence[str]], float]  # of the words of an answer, some, and of a reference
 _CACHED = 1 << 17  # references and answers whose words are remembered
+_PAPER = re.compile("[a-z0-9]+")
 
 
-class Scorer:
-    """Scores answers to the questions of one set."""
+def measures_of(
+    questions: Sequence[AskedQuestion], language: Language
+) -> dict[str, Callable[[Sequence[str]], NDArray[np.float64]]]:
+    """The measures of answers to these questions, by name; an answer without any word scores 0.
 
-    def __init__(self, questions: Sequence[AskedQuestion], language: Language) -> None:
-        self._questions = questions
-        self._words: Words = lru_cache(_CACHED)(lambda text: tuple(language.words(text)))
-        self._answer_words: Words = lru_cache(_CACHED)(lambda text: tuple(language.answer_words(text)))
+    `exact_match` and `f1` compare normalised words (a reference without any matches nothing), `rouge_l` all words;
+    `rouge_l_paper`, for French only, is ROUGE-L as the paper's tokenizer has it, which knows [a-z0-9] only
+    (complexity.md §3).
+    """
+    kept = lru_cache(_CACHED)
+    words, answer_words = (
+        kept(lambda text, cut=cut: tuple(cut(text))) for cut in (language.words, language.answer_words)
+    )
+    measures: dict[str, tuple[Words, Score]] = {
+        "exact_match": (answer_words, lambda answer, reference: float(answer == reference)),
+        "f1": (answer_words, _f1),
+        "rouge_l": (words, _rouge_l),
+    }
+    if language is FRENCH:
+        measures["rouge_l_paper"] = kept(lambda text: tuple(_PAPER.findall(text.lower()))), _rouge_l
 
-    def exact_match(self, answers: Sequence[str]) -> NDArray[np.float64]:
-        """1 where the normalised words are those of a reference; a reference without any matches nothing."""
-        return self._best(answers, self._answer_words, lambda answer, reference: float(answer == reference != ()))
-
-    def f1(self, answers: Sequence[str]) -> NDArray[np.float64]:
-        """F1 on multisets of normalised words."""
-        return self._best(answers, self._answer_words, _f1)
-
-    def rouge_l(self, answers: Sequence[str]) -> NDArray[np.float64]:
-        """ROUGE-L F on words."""
-        return self._best(answers, self._words, _rouge_l)
-
-    def rouge_l_paper(self, answers: Sequence[str]) -> NDArray[np.float64]:
-        """ROUGE-L F as the paper's tokenizer has it, which knows [a-z0-9] only (complexity.md §3)."""
-        return self._best(answers, lambda text: tuple(_PAPER.findall(text.lower())), _rouge_l)
-
-    def _best(
-        self, answers: Sequence[str], words: Words, score: Callable[[Sequence[str], Sequence[str]], float]
-    ) -> NDArray[np.float64]:
+    def score_best(answers: Sequence[str], *, words: Words, score: Score) -> NDArray[np.float64]:
         values = np.zeros(len(answers))
-        for place, (question, answer) in enumerate(zip(self._questions, answers, strict=True)):
+        for place, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             if answer_words := words(answer):
                 values[place] = max(score(answer_words, words(text)) for text in question.answers)
         return values
 
-
-_PAPER = re.compile("[a-z0-9]+")
+    return {name: partial(score_best, words=words, score=score) for name, (words, score) in measures.items()}
 
 
 def _f1(answer: Sequence[str], reference: Sequence[str]) -> float:
@@ -105,11 +101,8 @@ def random_spans(
 def score_models(
     questions: Sequence[AskedQuestion], texts: Mapping[str, Sequence[str]], language: Language
 ) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """(questions,) scores by measure and model; ROUGE-L in the paper's setting for French only."""
-    scorer = Scorer(questions, language)
-    measures = {"exact_match": scorer.exact_match, "f1": scorer.f1, "rouge_l": scorer.rouge_l}
-    if language is FRENCH:
-        measures["rouge_l_paper"] = scorer.rouge_l_paper
+    """(questions,) scores by measure and model."""
+    measures = measures_of(questions, language)
     return {name: {model: score(answers) for model, answers in texts.items()} for name, score in measures.items()}
 
 
@@ -117,7 +110,7 @@ def score_baselines(
     questions: Sequence[AskedQuestion], texts: Mapping[str, ReadText], language: Language, settings: DifficultySettings
 ) -> dict[str, NDArray[np.float64]]:
     """(questions,) scores by name of BASELINES, by the measure that is analysed."""
-    score = getattr(Scorer(questions, language), settings.judge)
+    score = measures_of(questions, language)[settings.judge]
     rng = np.random.default_rng(settings.seed)
     draws = [score(random_spans(questions, texts, language, rng)) for _ in range(settings.draws)]
     sentences = score(best_overlap_answers(questions, texts, language))
