@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections import Counter, defaultdict, deque
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from itertools import groupby
@@ -137,6 +137,14 @@ def captioner_of(folder: Path, painted: Path, parameters: PairsParameters) -> Wr
     return lambda sources: captioner.caption([removal.id for removal, _ in sources], parameters.batch, read)
 
 
+def rows_of(sources: Sequence[Source], *, write: Write) -> list[dict[str, Any]]:
+    """Rows of PAIRS with the captions that `write` makes; `text` is None where nothing is left."""
+    return [
+        {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
+        for (removal, source), text in zip(sources, write(sources), strict=True)
+    ]
+
+
 def make_pairs(
     captions: Captions,
     removals: Sequence[Removal],
@@ -152,7 +160,6 @@ def make_pairs(
     `dropped_emptied`.
     """
     different: set[str] = set()
-    waiting: deque[Sequence[Source]] = deque()  # chunks whose captions are on their way
     by_picture: dict[int, list[Removal]] = defaultdict(list)
     for removal in removals:
         by_picture[removal.picture].append(removal)
@@ -168,28 +175,21 @@ def make_pairs(
                 counts["dropped_unnamed"] += not drawn
                 sources += [(removal, source) for source in (drawn[:1] if captions == "captioner" else drawn)]
             if len(sources) >= _CHUNK:
-                waiting.append(sources)
                 yield sources
                 sources = []
         counts["dropped_unnamed"] += sum(map(len, by_picture.values()))  # of pictures without any caption
-        waiting.append(sources)
         yield sources
 
     if captioner is not None:
-        written: Iterator[Sequence[str | None]] = map(captioner, chunks())
+        made = map(partial(rows_of, write=captioner), chunks())
     else:
         write = partial(texts_of, captions=captions, seed=parameters.seed)
-        written = engine.map(write, chunks(), description="captions", processes=1)
-    for texts in written:
-        sources = waiting.popleft()
-        rows = [
-            {"removal": removal.id, "picture": removal.picture, "caption": source["caption"], "text": text}
-            for (removal, source), text in zip(sources, texts, strict=True)
-            if text
-        ]
-        counts["pairs"] += len(rows)
-        counts["pictures"] += len({row["picture"] for row in rows})
-        counts["dropped_emptied"] += len(sources) - len(rows)
-        different.update(row["text"] for row in rows)
+        made = engine.map(partial(rows_of, write=write), chunks(), description="captions", processes=1)
+    for rows in made:
+        kept = [row for row in rows if row["text"]]
+        counts["pairs"] += len(kept)
+        counts["pictures"] += len({row["picture"] for row in kept})
+        counts["dropped_emptied"] += len(rows) - len(kept)
+        different.update(row["text"] for row in kept)
         counts["different_captions"] = len(different)
-        yield pa.RecordBatch.from_pylist(rows, schema=PAIRS)
+        yield pa.RecordBatch.from_pylist(kept, schema=PAIRS)
