@@ -18,10 +18,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters, used_values
+from trivium.core.parameters import Parameters, used_values, validate
 from trivium.decorrelation.models.kind import KindName
 from trivium.decorrelation.painting.filling import FILLINGS, FillingName
 
@@ -86,16 +86,12 @@ class Cell(Fields):
 
 def parse_cell(name: str, values: Mapping[str, Any], file: Path) -> Cell:
     """One cell; variant and seed are said by its name. `BadInput` for a wrong field, or a name that does not fit."""
-    try:
-        fields = Fields.model_validate(values)
-        prefix = f"{fields.dataset}_{fields.model}_"
-        match = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
-        if match is None:
-            raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{prefix}{{variant}}_{{seed}}")
-        return Cell.model_validate({**values, **match.groupdict()})
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors())
-        raise BadInput(wrong, file=file, field=f"{SECTION}.{name}", choices=Fields.model_fields) from None
+    fields = validate(Fields, dict(values), f"{SECTION}.{name}", file)
+    prefix = f"{fields.dataset}_{fields.model}_"
+    match = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
+    if match is None:
+        raise BadInput("wrong name", file=file, field=SECTION, got=name, expected=f"{prefix}{{variant}}_{{seed}}")
+    return validate(Cell, {**values, **match.groupdict()}, f"{SECTION}.{name}", file)
 
 
 def parse_cells(values: Mapping[str, Any], file: Path) -> dict[str, Cell]:

@@ -22,7 +22,9 @@ Ids = Sequence[int] | NDArray[np.int32]
 
 
 def pad(rows: Sequence[ArrayLike], filler: int = 0, *, left: bool = False) -> Tensor:
-    """Pad rows to (rows, longest) int64, on the right or on the left."""
+    """Pad rows to (rows, longest) int64, on the right or on the left; no rows: (0, 0)."""
+    if not len(rows):
+        return torch.zeros((0, 0), dtype=torch.int64)
     tensors = [torch.from_numpy(np.asarray(row, dtype=np.int64)) for row in rows]
     return pad_sequence(tensors, batch_first=True, padding_value=filler, padding_side="left" if left else "right")
 

@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from PIL import Image, ImageEnhance, ImageOps
 from torch import Tensor
 from torch.nn.functional import interpolate
-from torch.nn.utils.rnn import pad_sequence
 from torchvision.transforms import InterpolationMode
 from transformers import AutoTokenizer, BlipConfig, BlipForImageTextRetrieval, PreTrainedTokenizerBase
 
@@ -25,6 +24,7 @@ from trivium.decorrelation.models.interface import CLIP, RetrievalModel, scale_a
 from trivium.decorrelation.models.kinds.blip import BlipSettings
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.device import halving_batches
+from trivium.nets.tokens import pad
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_tokenizer
 
 MATCH, BEGIN_CAPTION = "[ENC]", "[DEC]"  # of the matching head; what BLIP's captioner writes after
@@ -86,16 +86,13 @@ class Blip(RetrievalModel):
 
     def tokenize(self, texts: Sequence[str]) -> dict[str, Tensor]:
         """`ids` and `mask`, (n, longest). Tokens are cached: a caption is matched with many pictures."""
-        if not texts:
-            return {name: torch.zeros((0, 0), dtype=torch.int64) for name in ("ids", "mask")}
         if new := [text for text in dict.fromkeys(texts) if text not in self._read]:
             cleaned = [pre_caption(text) for text in new] if self._pre_caption else new
             read = self._tokenizer(cleaned, truncation=True, max_length=self._tokens)["input_ids"]
             self._read |= {text: torch.tensor(ids) for text, ids in zip(new, read, strict=True)}
         rows = [self._read[text] for text in texts]
-        ids = pad_sequence(rows, batch_first=True, padding_value=int(self._tokenizer.pad_token_id))
-        lengths = torch.tensor([len(row) for row in rows])
-        return {"ids": ids, "mask": (torch.arange(ids.shape[1]) < lengths[:, None]).long()}
+        mask = pad([[1] * len(row) for row in rows])
+        return {"ids": pad(rows, int(self._tokenizer.pad_token_id)), "mask": mask}
 
     def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
         """Contrastive and matching loss; see `BlipTraining`."""

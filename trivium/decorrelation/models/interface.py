@@ -11,7 +11,7 @@ A kind is found by its name (`kind.py`); `train` trains it and `retrieve` asks i
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import torch
@@ -104,7 +104,7 @@ class RetrievalModel(ABC):
     to the caller; the encoders run without gradient only where the caller says so. Autocast is the model's.
 
     Attributes:
-        kind: name of a module of `kinds/`.
+        kind: name of a module of `kinds/`; two kinds may share a network.
         module: what is trained, parameters that require a gradient; a checkpoint of it is the whole state in training.
         dimension: size of an embedding, d.
         prepare: one picture → (3, h, w) float32, always of the same size.
@@ -113,7 +113,7 @@ class RetrievalModel(ABC):
         match: scores of prepared pictures with texts, added to inner products (BLIP); None without a second stage.
     """
 
-    kind: ClassVar[str]
+    kind: str
     module: Any
     dimension: int
     prepare: Preparation
@@ -170,7 +170,9 @@ def start(kind: str, base: Path, settings: Any, captions: Iterable[str]) -> Retr
     `kind` is the name of a module of `kinds/`, `base` a folder such as `models/decorrelation/base/clip`. The vocabulary
     of a VSE++ that starts from a CNN alone is built from the captions; the others read none of them.
     """
-    return KINDS[kind].model().start(base, settings, captions)
+    model: RetrievalModel = KINDS[kind].model().start(base, settings, captions)
+    model.kind = kind
+    return model
 
 
 def load(folder: Path) -> RetrievalModel:
@@ -179,4 +181,6 @@ def load(folder: Path) -> RetrievalModel:
     kind = str(config.get("kind")) if isinstance(config, dict) else ""
     if kind not in KINDS:
         raise BadInput("not a retrieval model", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)
-    return KINDS[kind].model().load(folder)
+    model: RetrievalModel = KINDS[kind].model().load(folder)
+    model.kind = kind
+    return model

@@ -20,6 +20,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.models.interface import IMAGENET, RetrievalModel, scale_and_crop
 from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
+from trivium.nets.tokens import pad
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights, save_weights
 
@@ -96,11 +97,7 @@ class Vocabulary:
     def encode(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """`ids` (texts, longest) with begin and end marks, padded on the right, and `lengths` (texts,)."""
         rows = [[BEGIN, *(self._numbers.get(word, UNKNOWN) for word in self._read(text)), END] for text in texts]
-        lengths = torch.tensor([len(row) for row in rows], dtype=torch.int64)
-        ids = torch.full((len(rows), max(map(len, rows), default=0)), PADDING, dtype=torch.int64)
-        for row, numbers in enumerate(rows):
-            ids[row, : len(numbers)] = torch.tensor(numbers)
-        return {"ids": ids, "lengths": lengths}
+        return {"ids": pad(rows, PADDING), "lengths": torch.tensor([len(row) for row in rows], dtype=torch.int64)}
 
 
 _CONFIG = "config.json"
@@ -234,12 +231,6 @@ class Vse(RetrievalModel):
         write_json(folder / _CONFIG, self._config | {"kind": self.kind})
         self._vocabulary.write(folder / VOCABULARY)
         save_weights(self.module, folder / WEIGHTS)
-
-
-class VseScratch(Vse):
-    """`Vse` under the name of its own kind."""
-
-    kind = "vse_scratch"
 
 
 def _read_whole(folder: Path, dropout: float) -> tuple[VseTowers, Vocabulary, dict[str, Any]]:

@@ -8,4 +8,3 @@ class VseScratch(Vse):
 
     name = "vse_scratch"
     label = "VSE++, from scratch"
-    network = ("trivium.decorrelation.models.vse", "VseScratch")
