@@ -1,1 +1,1 @@
-"""Speed and memory beside the peers, as ratios in one run (`make bench`)."""
+"""Speed and memory compared with other libraries, as ratios in one run (`make bench`)."""

@@ -1,4 +1,4 @@
-"""Every bench, one after the other, each in a process of its own: `make bench`."""
+"""Run every bench, one after the other, each in a process of its own: `make bench`."""
 
 import subprocess
 import sys

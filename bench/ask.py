@@ -1,8 +1,7 @@
-"""Seconds to answer a question of one's own, and memory, on the built sample: `python -m bench.ask`.
+"""Seconds to answer a question, and memory, on the built sample: `python -m bench.ask`.
 
-Test questions with their pictures, one after the other, on one processor thread as `make ask` takes; the first ones
-warm up and are not counted. It needs what `make repro` made in the current folder: without that it says so, and
-measures and writes nothing.
+Test questions with their pictures are asked one after the other, on one processor thread as in `make ask`; the first
+ones warm up and are not counted. Needs a project after `make repro` in the current folder; else nothing is written.
 """
 
 import sys
@@ -18,12 +17,12 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import used_values
 
 QUESTIONS, WARM_UP = 100, 10
-WAYS = {"retrieved": False, "re_ranked": True}  # whether the re-rankers have their say
+WAYS = {"retrieved": False, "re_ranked": True}  # whether the passages are re-ranked
 LIMIT_SECONDS = {"retrieved": 1, "re_ranked": 3}  # on two cores
 
 
 def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
-    """(question, picture) of the test set."""
+    """Read (question, picture) of the test set."""
     from trivium.core.image_shards import Images
     from trivium.formats.questions import read_questions
     from trivium.kvqae.asking.project import require
@@ -35,7 +34,7 @@ def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
 
 
 def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> list[float]:
-    """Seconds of each of so many questions, after others that are not counted.
+    """Time each of `questions` questions in seconds, after `warm_up` others that are not counted.
 
     Raises:
         BadInput: the project is not built.

@@ -1,12 +1,11 @@
-"""BM25's index and search beside bm25s and Anserini's own: `python -m bench.bm25`.
+"""BM25's index and search compared with bm25s and Anserini: `python -m bench.bm25`.
 
-The expert's choice is Anserini itself. For the index it is `IndexCollection` on the same documents as JSON lines, in
-this process's Java machine, from the file; ours goes from Python's texts, through pyserini's bridge. For the search it
-is `SimpleSearcher.batch_search`, whose ids and scores come out of Java as ours do, in one call, and are the same. All
-have the same analyzer (no stems, no stop words, no possessive 's in the texts), k1, b and depth; bm25s has Lucene's
-formula, too, and exact lengths where Lucene keeps them in a byte: its best documents are compared by the share that
-both find. The search's limit is to read the postings of its words; to score them and to fetch what is stored of each
-hit is no product of matrices, and takes the rest.
+The expert's choice is Anserini itself. Its `IndexCollection` indexes the same documents from a file of JSON lines, in
+this process's Java machine; ours passes Python's texts through pyserini's bridge. Its `SimpleSearcher.batch_search`
+returns the same ids and scores from Java as ours, in one call. All use the same analyzer (no stems, no stop words, no
+possessive 's in the texts), k1, b and depth. bm25s has Lucene's formula, but exact lengths where Lucene keeps them in a
+byte, so its best documents are compared by the share that both find. The limit of the search is reading the postings of
+its words; scoring and fetching the stored fields of hits take the rest.
 """
 
 import json
@@ -29,7 +28,7 @@ from trivium.kvqae.retrieval.bm25 import Searcher, _java, build_index, hits_writ
 
 DOCUMENTS, WORDS, QUESTIONS, DEPTH, K1, B, HEAP = 20_000, 100, 200, 100, 0.9, 0.4, 2
 VOCABULARY = 60_000  # drawn by Zipf's law
-SHARED = 0.95  # of each list, with bm25s
+SHARED = 0.95  # least share of each list that bm25s must have too
 INDEX_WHY = (
     "every document crosses from Python into Java as JSON, so that what is indexed is never written to disk twice"
 )
@@ -52,7 +51,7 @@ def sentences(seed: int) -> Iterator[str]:
 
 
 def world() -> tuple[list[str], list[tuple[str, str]]]:
-    """Invented passages, and questions of words of one of them each."""
+    """Invent passages, and questions of words of one of them each."""
     source, rng = sentences(seed=0), random.Random(1)
     texts = []
     for _ in range(DOCUMENTS):
@@ -74,7 +73,7 @@ def anserini_index(autoclass: Any, source: Path, target: Path) -> None:
 def anserini_search(
     autoclass: Any, searcher: Any, writer: Any, questions: Sequence[tuple[str, str]]
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Ids and scores, (questions, depth), of Anserini's own batches."""
+    """Search by Anserini's own batches; returns ids and scores, (questions, depth)."""
     texts, names = (autoclass("java.util.ArrayList")() for _ in range(2))
     for name, text in questions:
         texts.add(text)
@@ -85,7 +84,7 @@ def anserini_search(
 
 
 def bm25s_index(texts: Sequence[str]) -> tuple[bm25s.BM25, Any]:
-    """Tokens and index, in memory."""
+    """Index by bm25s in memory; returns index and tokenizer."""
     tokenizer = bm25s.tokenization.Tokenizer(stopwords=None, splitter=str.split)
     retriever = bm25s.BM25(method="lucene", k1=K1, b=B)
     retriever.index(tokenizer.tokenize(list(texts), show_progress=False), show_progress=False)
@@ -93,13 +92,13 @@ def bm25s_index(texts: Sequence[str]) -> tuple[bm25s.BM25, Any]:
 
 
 def bm25s_search(retriever: bm25s.BM25, tokenizer: Any, questions: Sequence[tuple[str, str]]) -> Any:
-    """Rows of the best documents."""
+    """Search by bm25s; returns the rows of the best documents."""
     tokens = tokenizer.tokenize([text for _, text in questions], update_vocab=False, show_progress=False)
     return retriever.retrieve(tokens, k=DEPTH, show_progress=False).documents
 
 
 def main() -> None:
-    """Race indexing and searching, after all have found the same."""
+    """Race indexing and searching, after checking that all find the same."""
     texts, questions = world()
     autoclass, number = _java(HEAP), count()
     with tempfile.TemporaryDirectory() as temporary:

@@ -1,9 +1,8 @@
-"""Exact dense search beside sentence-transformers and faiss, and memory (kvqae.md §3): `python -m bench.dense`.
+"""Exact dense search compared with sentence-transformers and faiss, and memory (kvqae.md §3): `python -m bench.dense`.
 
-Both peers get the vectors in float32, in memory; ours reads halves from a memory-mapped file. The peers order scores
-in float32 and mistake those that differ in the last bits, so all are compared with the order in float64: where a peer's
-list differs from ours, the scores do not, up to float32's rounding. Resident memory counts the pages of the mapped
-matrix, which the system takes back when it runs short.
+Both peers get the vectors in float32, in memory; ours reads float16 from a memory-mapped file. The peers order scores
+in float32, so a peer's list may differ from ours where scores are equal up to float32's rounding, but nowhere else.
+Resident memory counts the pages of the mapped matrix, which the system reclaims when memory is short.
 """
 
 import tempfile
@@ -25,7 +24,7 @@ from trivium.vision.neighbours import exact_search, faiss
 ROWS, WIDTH, QUERIES, K = 100_000, 384, 1250, 100
 WORDS = 40
 RACED, FEW = 2 * ROWS, 250  # questions of sentence-transformers, which is slow
-CLOSE = 5e-4  # of scores up to 100, sums of 384 products in float32
+CLOSE = 5e-4  # tolerance of scores up to 100, sums of 384 products in float32
 WHY = (
     "faiss.knn leaves scores that agree in float32 in an order of chance and starts from float32 in memory; to score "
     "what is found again in float64, and to widen halves from a file, comes on top"
@@ -39,8 +38,8 @@ def write_vectors(path: Path, rows: int) -> None:
             matrix[start : start + 10_000] = rng.standard_normal((min(10_000, rows - start), WIDTH))
 
 
-def queries(count: int = QUERIES) -> NDArray[np.float16]:
-    return np.random.default_rng(1).standard_normal((count, WIDTH)).astype(np.float16)
+def queries() -> NDArray[np.float16]:
+    return np.random.default_rng(1).standard_normal((QUERIES, WIDTH)).astype(np.float16)
 
 
 def by_faiss(questions: NDArray[np.float32], matrix: NDArray[np.float32]) -> tuple[NDArray, NDArray]:
@@ -58,10 +57,10 @@ def by_sentence_transformers(questions: torch.Tensor, matrix: torch.Tensor) -> t
 
 
 def check_same(ours: tuple[NDArray, NDArray], theirs: tuple[NDArray, NDArray]) -> int:
-    """Rows that stand elsewhere in their lists, all of them among scores that agree in float32.
+    """Count the places where two ranked lists differ; the scores there must agree in float32.
 
     Raises:
-        AssertionError: their results are others.
+        AssertionError: a score differs.
     """
     np.testing.assert_allclose(theirs[0], ours[0], rtol=0, atol=CLOSE)
     return int((theirs[1] != ours[1]).sum())
@@ -84,7 +83,7 @@ def write_passages(folder: Path, count: int) -> None:
 
 
 def write_small_bert(folder: Path) -> None:
-    """Write a BERT of two narrow layers: only the memory of the stream around the encoder is measured."""
+    """Write a BERT of two narrow layers, since only the memory around the encoder is measured."""
     config = BertConfig(
         vocab_size=505, hidden_size=64, num_hidden_layers=2, num_attention_heads=2, intermediate_size=64
     )
@@ -111,7 +110,7 @@ def encode_files(folder: Path, count: int) -> None:
 
 
 def raced(path: Path) -> dict[str, object]:
-    """The race, and how many places of the lists are others', of all (queries, k)."""
+    """Race on a file of vectors; returns figures, and how many of (queries, k) places differ."""
     mapped, vectors = read_matrix(path), queries()
     matrix, questions = mapped.astype(np.float32), vectors.astype(np.float32)
     tensors = torch.from_numpy(questions[:FEW]), torch.from_numpy(matrix)

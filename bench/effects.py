@@ -1,10 +1,9 @@
-"""δ, Mann-Whitney and the clustered bootstrap of Table 2 beside SciPy and NumPy: `python -m bench.effects`.
+"""δ, Mann-Whitney and the clustered bootstrap of Table 2 compared with SciPy and NumPy: `python -m bench.effects`.
 
-The popular way is a loop over SciPy: cell by cell `scipy.stats.mannwhitneyu`, and `scipy.stats.bootstrap` of the same
-statistic, δ of resampled texts, vectorised over the resamples; it is asked for a few cells of 49. An expert hands all
-models to one call of Mann-Whitney a factor, draws how often each text comes, and gets every cell's sums by one matrix
-product. All estimate the same interval: the bounds differ by chance, and the difference of two draws of ours is printed
-beside.
+The popular way is a loop over SciPy: `scipy.stats.mannwhitneyu` for each cell, and `scipy.stats.bootstrap` of δ over
+resampled texts, vectorised over the resamples and timed on a few of the 49 cells. An expert calls Mann-Whitney once a
+factor with all models, draws how often each text is resampled, and computes the sums of all cells by one matrix
+product. All estimate the same interval; bounds differ by chance, as two draws of ours do, whose difference is printed.
 """
 
 from collections.abc import Callable
@@ -19,11 +18,11 @@ from trivium.measures.effects import mean_differences
 from trivium.measures.rank_tests import mann_whitney
 
 MODELS, FACTORS, EXAMPLES, TEXTS, RESAMPLES = 7, 7, 1821, 300, 10_000
-SHARES = (0.42, 0.06, 0.37, 0.45, 0.12, 0.59, 0.46)  # of yes, the paper's
+SHARES = (0.42, 0.06, 0.37, 0.45, 0.12, 0.59, 0.46)  # shares of yes of the factors, from the paper
 CONFIDENCE = 0.95
-CLOSE = 1e-9  # of δ and p
-CHANCE = 0.1  # of the median interval's width, by which bounds of two draws may differ
-PEER_CELLS = 5  # how many of the cells SciPy's bootstrap is timed on
+CLOSE = 1e-9  # tolerance of δ and p
+CHANCE = 0.1  # largest difference between bounds of two draws, as a share of the median interval's width
+PEER_CELLS = 5  # number of cells on which SciPy's bootstrap is timed
 DOUBLE = 2  # products in float64 take twice those that `harness.limits` measures
 WHY = "resamples are drawn in blocks that do not change them, so that memory stays flat"
 
@@ -31,7 +30,7 @@ Analysis = tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], 
 
 
 def world(examples: int) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray[np.int64]]:
-    """Scores (models, examples) with many 0 and 1, factors (factors, examples), text of each example."""
+    """Invent scores (models, examples) with many 0 and 1, factors (factors, examples), and the text of each example."""
     rng = np.random.default_rng(0)
     texts = np.sort(rng.integers(TEXTS, size=examples))
     factors = (rng.random((FACTORS, examples)) < np.resize(SHARES, FACTORS)[:, None]).astype(np.int8)
@@ -40,14 +39,14 @@ def world(examples: int) -> tuple[NDArray[np.float64], NDArray[np.int8], NDArray
 
 
 def ours(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[np.int64], seed: int = 0) -> Analysis:
-    """δ, p, low and high of all cells."""
+    """Compute δ, p, low and high of all cells."""
     p = np.stack([mann_whitney(scores, codes == 1) for codes in factors], axis=1)
     low, high = cluster_bootstrap(scores, factors, texts, resamples=RESAMPLES, confidence=CONFIDENCE, seed=seed)
     return mean_differences(scores, factors), p, low, high
 
 
 def peer_p(scores: NDArray[np.float64], factors: NDArray[np.int8]) -> NDArray[np.float64]:
-    """The p of SciPy's Mann-Whitney test, one call for each cell."""
+    """Compute p by SciPy's Mann-Whitney test, one call for each cell."""
     return np.array(
         [
             [
@@ -62,7 +61,7 @@ def peer_p(scores: NDArray[np.float64], factors: NDArray[np.int8]) -> NDArray[np
 def peer_bootstrap(
     row: NDArray[np.float64], codes: NDArray[np.int8], texts: NDArray[np.int64]
 ) -> Callable[[], tuple[float, float]]:
-    """SciPy's percentile bootstrap of one cell, over its texts' sums."""
+    """Compute SciPy's percentile bootstrap of one cell, from the sums of its texts."""
     sums = [np.bincount(texts, weights=values, minlength=TEXTS) for values in (row * codes, codes, row * (1 - codes))]
     sums.append(np.bincount(texts, weights=1.0 - codes, minlength=TEXTS))
 
@@ -87,7 +86,7 @@ def peer_bootstrap(
 
 
 def by_numpy(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDArray[np.int64]) -> Analysis:
-    """All cells as an expert would write them."""
+    """Compute all cells as an expert would."""
     yes = factors == 1
     p = np.stack(
         [scipy.stats.mannwhitneyu(scores[:, f], scores[:, ~f], axis=1, method="asymptotic")[1] for f in yes], 1
@@ -107,7 +106,7 @@ def by_numpy(scores: NDArray[np.float64], factors: NDArray[np.int8], texts: NDAr
 
 
 def peak(examples: int) -> float:
-    """Peak memory of all cells, MiB."""
+    """Measure the peak memory of all cells, MiB."""
     return harness.peak_memory(cluster_bootstrap, *world(examples), resamples=RESAMPLES, confidence=CONFIDENCE, seed=0)
 
 

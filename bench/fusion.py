@@ -1,14 +1,14 @@
-"""The fusion's weight search beside `ranx.optimize_fusion` and a few lines of NumPy: `python -m bench.fusion`.
+"""The fusion's weight search compared with `ranx.optimize_fusion` and NumPy: `python -m bench.fusion`.
 
-NumPy's lines do the same without ties: of documents with equal sums they count none above the relevant one, and sums
-that agree but for rounding come in an order of chance. Their values are to agree with ours to `AGREES`. Ranx would take
-minutes, so it searches for the first `FEW_QUERIES` questions only.
+NumPy's few lines ignore ties: documents with the same sum as the relevant one are not counted above it, and sums that
+differ by rounding alone are in arbitrary order. Their values must agree with ours to `AGREES`. Ranx would take minutes,
+so it searches for the first `FEW_QUERIES` questions only.
 
-Ours and ranx try the weightings of four systems by tenths on the same invented runs. ranx gives a document that a
-system did not return 0 after normalising; we give it the system's minimum for the query before normalising. So ranx
-gets scores that are normalised our way and then shifted, query by query, to put that minimum at 0: a shift that is the
-same for all documents changes no ranking, and both rank the same sums. Its own normalisation (`norm="zmuv"`, a fraction
-of a second) would use a mean and deviation for each query instead, another fusion; it is left out, in ranx's favour.
+Ours and ranx try the weightings of four systems by tenths on the same invented runs. Where a system did not return a
+document, ranx gives it 0 after normalising; we give it the system's minimum for the query before normalising. So ranx
+gets scores that are normalised our way and shifted so that each query's minimum is 0: the shift is the same for all
+documents, so both rank the same sums. ranx's own normalisation (`norm="zmuv"`, a fraction of a second) uses a mean and
+deviation for each query, which is another fusion; it is not timed, in ranx's favour.
 """
 
 import re
@@ -22,7 +22,7 @@ from trivium.measures.fusion import gather, normalize
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.weight_search import search_weights, simplex_grid
 
-if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
+if TYPE_CHECKING:  # imported where it is used, so that our memory is measured without it
     import ranx
 
 QUERIES, SYSTEMS, DEPTH, STEP = 1250, 4, 100, 0.1
@@ -34,7 +34,7 @@ BLOCK = 250  # queries generated at once
 
 
 def world(queries: int, systems: int = SYSTEMS, seed: int = 0) -> tuple[list[Run], Qrels]:
-    """Invented runs of systems of different strength, and qrels with five relevant documents a query."""
+    """Invent runs of systems of different strength, and qrels with five relevant documents a query."""
     rng = np.random.default_rng(seed)
     names = tuple(f"q{row:06}" for row in range(queries))
     strengths = np.linspace(0.3, 1.0, systems)
@@ -54,7 +54,7 @@ def world(queries: int, systems: int = SYSTEMS, seed: int = 0) -> tuple[list[Run
 
 
 def as_ranx_run(run: Run) -> "ranx.Run":
-    """The same run in ranx's format."""
+    """Convert a run to ranx's format."""
     import ranx
 
     lists = zip(run.documents.tolist(), run.scores.tolist(), strict=True)
@@ -63,7 +63,7 @@ def as_ranx_run(run: Run) -> "ranx.Run":
 
 
 def as_ranx_qrels(qrels: Qrels) -> "ranx.Qrels":
-    """The same qrels in ranx's format."""
+    """Convert qrels to ranx's format."""
     import ranx
 
     judged = [dict.fromkeys(map(str, documents.tolist()), 1) for documents in qrels.relevant]
@@ -71,7 +71,7 @@ def as_ranx_qrels(qrels: Qrels) -> "ranx.Qrels":
 
 
 def aligned(runs: list[Run]) -> list[Run]:
-    """The runs' scores z-normalised as we do it, each query's minimum shifted to 0."""
+    """Normalise the runs' scores as our fusion does, and shift each query's minimum to 0."""
     candidates = gather(runs)
     normalized = normalize(candidates, "z_score")
     mask = candidates.documents >= 0
@@ -83,7 +83,7 @@ def aligned(runs: list[Run]) -> list[Run]:
 
 
 def their_search(runs: list[Run], qrels: Qrels, step: float) -> tuple[float, dict[tuple[float, ...], float]]:
-    """Seconds and MRR of each weighting of ranx's search."""
+    """Search by ranx; returns seconds and the MRR of each weighting."""
     import ranx
 
     their_runs, their_qrels = [as_ranx_run(run) for run in runs], as_ranx_qrels(qrels)
@@ -100,13 +100,13 @@ def their_search(runs: list[Run], qrels: Qrels, step: float) -> tuple[float, dic
 
 
 def weightings_of(report: "ranx.data_structures.OptimizationReport") -> dict[tuple[float, ...], float]:
-    """The measure of each weighting that ranx tried; it names them by their text, "(np.float64(0.1), …)"."""
+    """Return the MRR of each weighting that ranx tried; ranx names them by their text, "(np.float64(0.1), …)"."""
     weightings = [tuple(map(float, re.findall(r"\d\.\d+", text))) for text in report.configs]
     return dict(zip(weightings, report.results, strict=True))
 
 
 def by_numpy(runs: list[Run], qrels: Qrels, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-    """MRR of each weighting as an expert would write it, with our defaults and scaling."""
+    """Compute the MRR of each weighting as an expert would, with our default scores and normalisation."""
     minima = [run.scores.min(axis=1) for run in runs]
     rows = []
     for query, judged in enumerate(qrels.relevant):
@@ -126,17 +126,17 @@ def by_numpy(runs: list[Run], qrels: Qrels, weights: NDArray[np.float64]) -> NDA
 
 
 def peak(queries: int) -> float:
-    """Peak memory of the search, MiB, runs included."""
+    """Measure the peak memory of our search, MiB, runs included."""
     return harness.peak_memory(search_weights, *world(queries), step=STEP, depth=None)
 
 
 def numpy_peak(queries: int) -> float:
-    """Peak memory of the search by NumPy, MiB, runs included."""
+    """Measure the peak memory of the search by NumPy, MiB, runs included."""
     return harness.peak_memory(by_numpy, *world(queries), simplex_grid(SYSTEMS, STEP) * STEP)
 
 
 def main() -> None:
-    """Race, compare the optimum and every weighting, and measure memory as the queries grow ten times."""
+    """Race, compare the optimum and every weighting, and measure memory for ten times as many queries."""
     runs, qrels = world(QUERIES)
     few, few_qrels = (
         [run.select(qrels.queries[:FEW_QUERIES]) for run in runs],

@@ -1,4 +1,4 @@
-"""Shared by all benches: races beside peers, the machine's limits, peak memory, and the files of figures."""
+"""Common parts of all benches: races with other libraries, the machine's limits, peak memory, and files of figures."""
 
 import importlib
 import json
@@ -25,7 +25,7 @@ from trivium.core.tables import write_json
 
 FOLDER = Path("metrics/bench")
 TRIALS = 5
-GOAL = 1.05  # times the expert's time
+GOAL = 1.05  # largest ratio of our time to the expert's
 STARTED = time.perf_counter()
 
 
@@ -34,9 +34,9 @@ class Peer:
     """Another implementation of the same work.
 
     Attributes:
-        name: of the library, or of what an expert would write.
-        call: does it.
-        share: of the work that `call` does, where the whole takes minutes; its seconds are divided by this.
+        name: name of the library, or of what an expert would write.
+        call: does the work.
+        share: share of the work that `call` does, where all of it takes minutes; seconds are divided by it.
     """
 
     name: str
@@ -46,24 +46,24 @@ class Peer:
 
 @dataclass(frozen=True)
 class Limits:
-    """What the machine can do, measured as the bench runs.
+    """Speed limits of the machine, measured as the bench runs.
 
     Attributes:
-        gflops: of float32 matrix products, on the threads that the bench has.
-        gigabytes: read and written a second, by one thread that copies.
+        gflops: GFLOP/s of float32 matrix products, on the threads that the bench has.
+        gigabytes: GB/s read and written by one thread that copies.
     """
 
     gflops: float
     gigabytes: float
 
-    def seconds(self, gflop: float = 0.0, gigabytes: float = 0.0) -> tuple[float, str]:
-        """The least time that so much arithmetic and traffic take, and which of both sets it."""
+    def seconds(self, gflop: float, gigabytes: float) -> tuple[float, str]:
+        """Return the least time that so much arithmetic and traffic take, and which of them sets it."""
         return max((gflop / self.gflops, "arithmetic"), (gigabytes / self.gigabytes, "memory bandwidth"))
 
 
 @cache
 def limits() -> Limits:
-    """Measured once a process: the best of five, as others may run beside."""
+    """Measure once a process: the best of five trials, since other programs may run."""
     side = np.random.default_rng(0).standard_normal((2048, 2048), np.float32)
     source = np.zeros(1 << 28, np.uint8)
     target = np.zeros_like(source)
@@ -75,18 +75,18 @@ def limits() -> Limits:
 def race(
     ours: Callable[[], object], popular: Peer, expert: Peer, *, gflop: float = 0.0, gigabytes: float = 0.0, why: str
 ) -> dict[str, Any]:
-    """Seconds of ours and of two peers in interleaved trials; check first that all give the same.
+    """Time ours and two peers in interleaved trials.
 
     Args:
-        ours: what we do.
-        popular: the tool that most would take; timed once where it does only a share of the work.
+        ours: our implementation.
+        popular: the tool that most people use; timed once if it does only a share of the work.
         expert: what an expert would choose.
-        gflop: arithmetic that the task cannot do without.
-        gigabytes: memory that it must read and write.
-        why: one sentence, told where ours takes more than `GOAL` times the expert's time: what equal results cost.
+        gflop: least arithmetic of the task, in 10⁹ operations.
+        gigabytes: least memory traffic of the task, in GB.
+        why: a sentence on what equal results cost, for ours taking more than `GOAL` times the expert's time.
 
     Returns:
-        medians over the trials; the ratios are medians of each trial's, so that what else runs weighs on both sides.
+        Medians over the trials; ratios are medians of the trials' ratios, so that other load affects both sides.
     """
     calls = {"ours": ours, "popular": popular.call, "expert": expert.call}
     shares = {"ours": 1.0, "popular": popular.share, "expert": expert.share}
@@ -119,7 +119,7 @@ def race(
 
 
 def gflop(call: Callable[[], object]) -> float:
-    """Arithmetic of the products, convolutions and attention that a call has torch do, 10⁹ operations."""
+    """Count the operations (10⁹) of the products, convolutions and attention that a call has torch do."""
     from torch.utils.flop_counter import FlopCounterMode  # not every bench loads torch
 
     with FlopCounterMode(display=False) as counter:
@@ -128,21 +128,21 @@ def gflop(call: Callable[[], object]) -> float:
 
 
 def once(function: Callable[[], object]) -> float:
-    """Wall-clock seconds of a single call, for what takes minutes; warm it up on a small input first."""
+    """Time a single call in seconds (wall clock); warm it up on a small input first."""
     started = time.perf_counter()
     function()
     return time.perf_counter() - started
 
 
 def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any) -> float:
-    """Most resident memory, MiB, of a fresh process that calls `function(*arguments, **options)`.
+    """Measure the peak resident memory, MiB, of a fresh process that calls `function(*arguments, **options)`.
 
-    The interpreter, the arguments and what the function's module imports are included: compare inputs of different
-    sizes, and let the function live in a module that does not import its peers.
+    The interpreter, the arguments and the imports of the function's module are included: compare inputs of different
+    sizes, and keep the function in a module that does not import its peers.
 
     Args:
-        function: at the top level of an importable module.
-        arguments: picklable, as are `options`.
+        function: function at the top level of an importable module.
+        arguments: positional arguments, picklable, as are the keyword arguments `options`.
 
     Raises:
         RuntimeError: the call failed; its traceback is on stderr.
@@ -161,7 +161,7 @@ def peak_memory(function: Callable[..., object], *arguments: Any, **options: Any
 def write(name: str, values: dict[str, Any]) -> None:
     """Print the figures and write them to `metrics/bench/{name}.json`; races as a table, too.
 
-    With them go what they were measured on, and the seconds since the bench began.
+    The machine and the seconds since the bench began are added.
     """
     if table := race_table({name: values}):
         print(table)
@@ -171,15 +171,15 @@ def write(name: str, values: dict[str, Any]) -> None:
 
 
 def machine() -> dict[str, Any]:
-    """The machine that the figures were measured on."""
+    """Describe the machine that the figures were measured on."""
     return {"processor": platform.processor() or platform.machine(), "cores": cores()}
 
 
 def module_of_part(name: str, parts: Sequence[str], package: str) -> ModuleType:
-    """The module of one of the parts of a bench.
+    """Import the module of one of the parts of a bench.
 
     Raises:
-        SystemExit: there is none of this name.
+        SystemExit: there is no such part.
     """
     if name not in parts:
         raise SystemExit(f"no part {name!r} (choices: {', '.join(parts)})")
@@ -187,7 +187,7 @@ def module_of_part(name: str, parts: Sequence[str], package: str) -> ModuleType:
 
 
 def versions(*packages: str) -> dict[str, str]:
-    """`{package: installed version}`, so that a figure says what it was compared with."""
+    """Return `{package: installed version}` of what was compared."""
     return {package: version(package) for package in packages}
 
 
@@ -198,7 +198,7 @@ def _report_peak() -> None:
 
 
 def peak_mib() -> float:
-    """Most resident memory of this process so far, MiB."""
+    """Return the peak resident memory of this process so far, MiB."""
     status = Path("/proc/self/status")
     if status.exists():  # getrusage's peak outlives exec: it would count the parent's memory
         return int(status.read_text().split("VmHWM:")[1].split()[0]) / 2**10
@@ -206,5 +206,5 @@ def peak_mib() -> float:
 
 
 def cores() -> int:
-    """The number of cores that this process may use."""
+    """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,9 +1,9 @@
-"""Pictures in-painted a second and kept as PNG, beside two peers: `python -m bench.inpaint`.
+"""Pictures in-painted a second and kept as PNG, compared with two peers: `python -m bench.inpaint`.
 
-Our way is the stage's: workers with lama-cleaner, pictures and masks through their pipes, the composite, a PNG. They
-run already, one a core; threads stand in for the stage's processes. The popular way is a plain loop over `cv2.inpaint`;
-an expert has threads do the same, as OpenCV and Pillow leave Python meanwhile. The bytes must be the same. The limit,
-to read and write every pixel once, is far away for all: holes close pixel by pixel, and a PNG is packed byte by byte.
+Ours works as the stage does: workers with lama-cleaner, pictures and masks through their pipes, the composite, a PNG.
+One worker a core runs already; threads replace the stage's processes. The popular way is a loop over `cv2.inpaint`; an
+expert runs it in threads, since OpenCV and Pillow release Python's lock. The bytes must be the same. All are far from
+the limit, to read and write every pixel once: holes close pixel by pixel, and a PNG is compressed byte by byte.
 LaMa itself, the network as published (Suvorov et al. 2022, 51 million parameters), is timed by `bench.gpu`.
 """
 
@@ -54,7 +54,7 @@ class Spectral(nn.Module):
 
 
 class FastFourier(nn.Module):
-    """Local channels through 3 × 3 convolutions, global ones through the spectrum, each to both."""
+    """Local channels through 3 × 3 convolutions, global ones through the spectrum, each to both (Chi et al. 2020)."""
 
     def __init__(self, local: int, whole: int) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class Lama(nn.Module):
 
 
 def pictures(height: int, width: int, count: int) -> list[tuple[Pixels, Mask]]:
-    """Smooth random pictures, each with a box of about a tenth of its area."""
+    """Make smooth random pictures, each with a box of about a tenth of its area."""
     rng = np.random.default_rng(0)
     pairs = []
     for _ in range(count):
@@ -158,16 +158,16 @@ def in_a_loop(examples: Given) -> list[bytes]:
 
 
 def by_threads(examples: Given, threads: int) -> list[bytes]:
-    """Paint pictures in threads, side by side."""
+    """Paint pictures in parallel threads."""
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(by_opencv, examples))
 
 
 def main() -> None:
-    """Time the start of a worker, and race at both sizes, after all have given the same bytes.
+    """Time the start of a worker, and race at both sizes, after checking that all give the same bytes.
 
     Raises:
-        AssertionError: a peer's bytes are others.
+        AssertionError: a peer's bytes differ.
     """
     cv2.setNumThreads(1)
     cores = harness.cores()

@@ -1,11 +1,11 @@
-"""Captions a second; the classes that their phrases name, beside two peers: `python -m bench.matching`.
+"""Captions a second of matching classes in their phrases, compared with two peers: `python -m bench.matching`.
 
-COCO's 616 435 captions are stood in for by captions that the sample's grammar makes, cycled. The stage's worker starts
-from the texts: it finds noun phrases by rule and matches them, in two processes and alone.
+Captions of the sample's grammar, cycled, replace COCO's 616 435. The stage's worker starts from the texts: it finds
+noun phrases by rule and matches them, in two processes and in one.
 
-Raced is what names the classes, once words and phrases are known. The popular way has spaCy's `PhraseMatcher` find the
-listed expressions. An expert finds them by a tree of words; one regular expression of all tries each in turn and takes
-twenty times as long. Both say of them, by rules that are compiled to flags, which classes they name: the same as ours.
+The race names the classes, given words and phrases. The popular way finds the listed expressions by spaCy's
+`PhraseMatcher`. An expert finds them by a tree of words; one regular expression of all, which tries each in turn, takes
+twenty times as long. Both apply rules compiled to flags to what they find, and must name the same classes as ours.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ Named = list[list[Words]]  # classes of each phrase, a list a caption
 
 
 def captions(number: int) -> list[str]:
-    """Invented captions, `DISTINCT` of them in turn."""
+    """Invent captions, `DISTINCT` of them in turn."""
     distinct = []
     for index in range(DISTINCT // 5):
         scene = make_scene(f"bench {index}", COCO, size=48, co_occurrence=0.5, colour=0.9)
@@ -43,7 +43,7 @@ def captions(number: int) -> list[str]:
 
 
 class Listed(NamedTuple):
-    """What the rules ask of an expression; its classes are those that are reported."""
+    """An expression and the flags that the rules test; its classes are those that are reported."""
 
     length: int
     names: tuple[str, ...]
@@ -56,10 +56,10 @@ Found = list[tuple[int, Listed]]  # places of first words; the longest expressio
 
 
 class Rules:
-    """The rules of mode `strict` as an expert would write them, whoever has found the expressions.
+    """The rules of mode `strict` as an expert would write them, for expressions found in any way.
 
     Args:
-        classes: those that are reported.
+        classes: classes that are reported.
     """
 
     def __init__(self, classes: Sequence[str]) -> None:
@@ -77,7 +77,7 @@ class Rules:
         self._before, self._after = lists.undone_before, lists.undone_after
 
     def names(self, words: Words, phrases: Sequence[Range], matches: Sequence[Found]) -> list[Words]:
-        """The classes of each phrase, sorted, from what was found in it; words that are `read` are bits."""
+        """Return the classes of each phrase, sorted, from the expressions found in it; words already read are bits."""
         named, read = [], 0
         for (first, end), of_phrase in zip(phrases, matches, strict=True):
             if len(of_phrase) > 1:
@@ -103,7 +103,7 @@ class Rules:
 
 
 def tree_of(rules: Rules) -> dict[str, Any]:
-    """Words to what may follow them; an expression stands at its end, under no word."""
+    """Make a tree from words to the words that may follow them; an expression is at its end, under no word."""
     root: dict[str, Any] = {}
     for words, listed in rules.listed.items():
         node = root
@@ -135,7 +135,7 @@ def by_tree(rules: Rules, tree: dict[str, Any], pages: Given) -> Named:
 
 
 def by_spacy(rules: Rules, pages: Given) -> Callable[[], Named]:
-    """Through spaCy's matcher, compiled and with the words as its documents, as ours has its sentences."""
+    """Match by spaCy's matcher, compiled, with the words as its documents, as ours has its sentences."""
     import spacy  # here, because the workers of our side import this module
     from spacy.matcher import PhraseMatcher
     from spacy.tokens import Doc
@@ -163,12 +163,12 @@ def by_spacy(rules: Rules, pages: Given) -> Callable[[], Named]:
 
 
 def matched(matcher: Matcher, pages: Given) -> Named:
-    """Our classes of each phrase."""
+    """Match by ours; returns the classes of each phrase."""
     return [matcher.match(sentence, phrases) for sentence, phrases in pages]
 
 
 def ours(texts: Sequence[str], settings: Settings, workers: int) -> int:
-    """The stage's worker over shards; how many classes are named."""
+    """Run the stage's worker over shards; returns how many classes are named."""
     shards = (
         [Row(Caption(start + place, text), 0, "train", ()) for place, text in enumerate(texts[start : start + SHARD])]
         for start in range(0, len(texts), SHARD)
@@ -185,7 +185,7 @@ def ours_alone(number: int, settings: Settings) -> None:
 
 
 def main() -> None:
-    """Race the matching, after all three have named the same; time the worker on all captions, and alone on some."""
+    """Race the matching, after checking that all name the same; time the worker on all captions, and alone on some."""
     classes = tuple(read_parameters(WORDS)["classes"])
     settings = Settings(classes, "strict", "rules", "none")
     texts = captions(CAPTIONS)

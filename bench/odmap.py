@@ -1,11 +1,11 @@
-"""ODmAP@10 at the paper's size, beside plain loops and faiss with NumPy: `python -m bench.odmap`.
+"""ODmAP@10 at the paper's size, compared with plain loops and with faiss and NumPy: `python -m bench.odmap`.
 
-Embeddings are given, in half precision, in a mapped file: what is timed is the exact search for the ten best captions
-of every query, and the judging of these sentences by the classes that they name. The popular way is a plain loop, as
-evaluation scripts have it: over queries, a matrix-vector product with the gallery and a full sort; over retrieved
-sentences, sets of class names. An expert calls `faiss.knn` and judges by arrays. Both peers get the gallery in float32,
-in memory. All queries at once are timed alone; `RACED` of them are raced. Resident memory counts the pages of the
-mapped matrix, which the system takes back when it runs short.
+Embeddings are given, in half precision, in a memory-mapped file. Timed are the exact search for the ten best captions
+of every query, and the judging of these captions by the classes that they name. The popular way is a plain loop, as in
+evaluation scripts: for each query a matrix-vector product with the gallery and a full sort, for each retrieved caption
+sets of class names. An expert calls `faiss.knn` and judges by arrays. Both peers get the gallery in float32, in memory.
+`RACED` queries are raced; all of them are timed without peers. Resident memory counts the pages of the mapped matrix,
+which the system reclaims when memory is short.
 """
 
 import tempfile
@@ -31,7 +31,7 @@ SEARCH_WHY = (
 )
 JUDGING_WHY = "the classes of a sentence are checked, and several k are given at once"
 LIMIT_SECONDS, LIMIT_MIB = 90, 4096
-CLOSE = {"scores": 1e-6, "values": 1e-12}  # products of unit vectors in float32; ODmAP
+CLOSE = {"scores": 1e-6, "values": 1e-12}  # tolerance of products of unit vectors in float32, and of ODmAP
 
 Flags = NDArray[np.bool_]
 
@@ -50,7 +50,7 @@ def pictures(count: int) -> NDArray[np.float32]:
 
 
 def classes(captions: int, queries: int) -> tuple[Flags, Flags, Flags]:
-    """(named, removed, remaining): a caption names two classes on average; one goes from a picture, three stay."""
+    """Draw flags (named, removed, remaining): a caption names two classes on average, a picture loses one of four."""
     rng = np.random.default_rng(2)
     named = rng.random((captions, CLASSES), dtype=np.float32) < 2 / CLASSES
     order = rng.permuted(np.tile(np.arange(CLASSES), (queries, 1)), axis=1)
@@ -58,7 +58,7 @@ def classes(captions: int, queries: int) -> tuple[Flags, Flags, Flags]:
 
 
 def measure(path: Path, queries: int) -> NDArray[np.float64]:
-    """Search, then compute ODmAP@k of every query; this is timed."""
+    """Search, then compute ODmAP@k of every query: the work that is timed."""
     gallery = read_matrix(path)
     _, ranked = top_captions(pictures(queries), gallery, K)
     return odmap(ranked, *classes(len(gallery), queries), [K])[K]
@@ -74,7 +74,7 @@ def judging_loop(
     removed: Sequence[set[int]],
     remaining: Sequence[set[int]],
 ) -> list[float]:
-    """ODmAP@k sentence by sentence."""
+    """Compute ODmAP@k caption by caption."""
     values = []
     for captions, gone, rest in zip(ranked, removed, remaining, strict=True):
         total, right = 0.0, 0
@@ -87,24 +87,24 @@ def judging_loop(
 
 
 def judged(ranked: NDArray[np.int64], named: Flags, removed: Flags, remaining: Flags) -> NDArray[np.float64]:
-    """ODmAP@k as an expert would write it."""
+    """Compute ODmAP@k as an expert would."""
     of_sentences = named[ranked]
     right = (of_sentences & remaining[:, None]).any(axis=2) & ~(of_sentences & removed[:, None]).any(axis=2)
     return (right * right.cumsum(axis=1) / np.arange(1, K + 1)).sum(axis=1) / K
 
 
 def by_faiss(gallery: NDArray[np.float32], questions: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Captions ranked as an expert would rank them."""
+    """Rank captions as an expert would."""
     return faiss.knn(questions, gallery, K, metric=faiss.METRIC_INNER_PRODUCT)[1]
 
 
 def misplaced(
     ours: NDArray[np.int64], theirs: NDArray[np.int64], gallery: NDArray[np.float32], questions: NDArray[np.float32]
 ) -> int:
-    """Places where two ranked lists have different captions, all with scores that agree in float32.
+    """Count the places where two ranked lists have different captions; the scores there must agree in float32.
 
     Raises:
-        AssertionError: a score is another.
+        AssertionError: a score differs.
     """
     scores = [np.einsum("qkw,qw->qk", gallery[ranked], questions, dtype=np.float64) for ranked in (ours, theirs)]
     np.testing.assert_allclose(scores[1], scores[0], rtol=0, atol=CLOSE["scores"])
@@ -149,7 +149,7 @@ def main() -> None:
             gigabytes=gallery.nbytes * 1e-9,
             why=SEARCH_WHY,
         )
-    # Judging does not depend on how good the sentences are: the same lists again and again make all the queries.
+    # The time of judging does not depend on how good captions are, so the same lists are repeated for all queries.
     lists = np.resize(ranked, (QUERIES, K))
     as_lists, sets = lists.tolist(), [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in flags]
     values = odmap(lists, *flags, [K])[K]

@@ -1,9 +1,9 @@
-"""Fisher's randomization test on every pair of systems beside ranx and NumPy: `python -m bench.significance`.
+"""Fisher's randomization test on all pairs of systems, compared with ranx and NumPy: `python -m bench.significance`.
 
-All start from the same reciprocal ranks; `ranx.compare`, which measures them itself, is given runs. The expert writes
-one matrix product of signs and differences, block by block. The p-values of two draws differ by chance: the difference
-is given in its standard errors too. ranx takes p = count / B; ours is (count + 1) / (B + 1), and so is the expert's.
-ranx would take minutes for as many permutations as we draw by default: it draws `PERMUTATIONS`.
+All start from the same reciprocal ranks, except `ranx.compare`, which computes them from runs. The expert multiplies
+signs and differences as matrices, block by block. The p-values of two draws differ by chance, so their difference is
+also given in standard errors. p is count / B in ranx, (count + 1) / (B + 1) in ours and the expert's. ranx would take
+minutes for our default number of permutations, so it draws `PERMUTATIONS`.
 """
 
 from itertools import combinations
@@ -18,7 +18,7 @@ from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Qrels, Run
 from trivium.measures.significance import fisher_randomization
 
-if TYPE_CHECKING:  # imported where it is used: what is ours is measured without its peer in memory
+if TYPE_CHECKING:  # imported where it is used, so that our memory is measured without it
     import ranx
 
 QUERIES, SYSTEMS, PERMUTATIONS, MANY = 1250, 6, 1000, 100_000
@@ -29,12 +29,12 @@ WHY = "signs are drawn as bits that do not depend on the block's size, and sums 
 
 
 def reciprocal_ranks(runs: list[Run], qrels: Qrels) -> NDArray[np.float64]:
-    """Reciprocal ranks, (systems, queries)."""
+    """Compute reciprocal ranks, (systems, queries)."""
     return np.stack([evaluate(run, qrels, ["mrr"])["mrr"] for run in runs])
 
 
 def close_world(queries: int) -> tuple[list[Run], Qrels]:
-    """Systems in steps of strength, each twice with other noise: some differences are chance and some are not."""
+    """Invent systems in steps of strength, each twice with other noise, so that some differences are chance alone."""
     first, qrels = world(queries, SYSTEMS // 2, seed=0)
     second, _ = world(queries, SYSTEMS // 2, seed=1)
     renamed = [Run(run.queries, run.documents, run.scores, f"{run.name}-again") for run in second]
@@ -42,12 +42,12 @@ def close_world(queries: int) -> tuple[list[Run], Qrels]:
 
 
 def ours(runs: list[Run], qrels: Qrels, permutations: int) -> NDArray[np.float64]:
-    """The p of all pairs of systems."""
+    """Compute p of all pairs of systems."""
     return fisher_randomization(reciprocal_ranks(runs, qrels), permutations=permutations)
 
 
 def by_numpy(values: NDArray[np.float64], permutations: int, seed: int = 1) -> NDArray[np.float64]:
-    """The same as an expert would write it."""
+    """Compute the same as an expert would."""
     rng = np.random.default_rng(seed)
     left, right = np.triu_indices(len(values), k=1)
     differences = values[left] - values[right]
@@ -61,7 +61,7 @@ def by_numpy(values: NDArray[np.float64], permutations: int, seed: int = 1) -> N
 
 
 def theirs(runs: "list[ranx.Run]", qrels: "ranx.Qrels", permutations: int) -> "ranx.data_structures.Report":
-    """The same by ranx."""
+    """Compute the same by ranx."""
     import ranx
 
     return ranx.compare(qrels, runs, ["mrr"], stat_test="fisher", n_permutations=permutations)
@@ -73,7 +73,7 @@ def theirs_from_ours(runs: list[Run], qrels: Qrels, permutations: int) -> None:
 
 
 def in_standard_errors(p: NDArray[np.float64], precise: NDArray[np.float64], permutations: int) -> float:
-    """The largest difference of a pair's p-values, as a multiple of what chance alone makes."""
+    """Return the largest difference of a pair's p-values, in standard errors."""
     error = np.sqrt(precise * (1 - precise) / permutations) + 1 / permutations
     return float((np.abs(p - precise) / error).max())
 

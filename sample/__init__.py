@@ -1,5 +1,5 @@
-"""The sample world: invented, seeded, free of licences, in the formats of the real data.
+"""The sample world: invented from seeds, free of licences, in the formats of the real data.
 
-Who comes in: only the stages that make raw data and stand-in models. Read `kvqae/write.py` first, then
+Used by: the stages that make raw data and stand-in models. Read `kvqae/write.py` first, then
 `render/photographs.py`.
 """

@@ -1,4 +1,4 @@
-"""The photographs that the sample's Re-Ranking Transformer is trained on, in the place of GLDv2's landmarks.
+"""Photographs that the sample's Re-Ranking Transformer is trained on, in place of GLDv2's landmarks.
 
 Most show subjects that are in no world: things of every kind, and people. Some show things that the knowledge base
 has articles about, in other photographs than its own and the questions': the overlap that GLDv2 has with ViQuAE.
@@ -15,19 +15,19 @@ OTHER_VIEWS = 10**4  # photographs from here on are neither the knowledge base's
 
 
 def known_things(seed: int, articles: int, imageless: int) -> list[Entity]:
-    """The entities with a picture of a thing in the sample world of a seed, in the world's order."""
+    """Return the world's entities with a picture of a thing, in the world's order."""
     entities, _ = populate(seed, articles=articles, imageless=imageless)
     return [entity for entity in entities if entity.picture and entity.picture[0] != "person"]
 
 
 def choose_photographs(known: Sequence[Entity], *, landmarks: int, persons: float, views: int) -> dict[Picture, str]:
-    """What to draw, and the landmark that it shows: `views` photographs of each landmark.
+    """Choose what to draw: `views` photographs of each landmark; returns the landmark of each photograph.
 
     Args:
         known: things of the knowledge base that are among the landmarks.
         landmarks: subjects outside the knowledge base.
-        persons: share of these that are people.
-        views: photographs of each.
+        persons: share of these subjects that are people, in [0, 1].
+        views: photographs of each landmark.
     """
     people, kinds = round(persons * landmarks), list(THINGS)
     subjects = [

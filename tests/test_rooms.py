@@ -162,12 +162,12 @@ def rooms() -> list[str]:
 
 
 @pytest.mark.parametrize("name", rooms())
-def test_rooms_say_what_lives_there_who_comes_in_and_what_to_read_first(name):
+def test_a_room_says_what_it_has_who_uses_it_and_what_to_read_first(name):
     text = ast.get_docstring(ast.parse(modules()[name].read_text("utf-8")))
     what, _, rest = text.partition("\n\n")
     assert len(what) > 30
     assert 3 <= len(text.splitlines()) <= 6
-    assert "Who comes in: " in rest
+    assert "Used by: " in rest
     first = re.search(r"Read \S+( (or|and) \S+)? first", rest)
     assert first, "what to read first"
     for path in re.findall(r"`([\w/]+\.py)`", rest):

@@ -32,8 +32,7 @@ files; `to_frame` makes a DataFrame for PyTerrier.
 better on which of them, `write_partitions` cuts the set by it (docs/difficulty.md). `odmap` and `write_leaderboard` say
 how much models of pictures and texts guess (docs/odmap.md). Whatever is wrong with a file is a `BadInput`.
 
-Who comes in here: people and notebooks, never the library itself. Whoever reads the code begins with the `__init__`
-of a room.
+Used by: people and notebooks, never the library itself. To read the code, begin with the `__init__` of a room.
 """
 
 from importlib import import_module

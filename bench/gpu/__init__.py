@@ -1,1 +1,1 @@
-"""What one GPU reaches, by the code that the graph runs and networks of the papers' size: `python -m bench.gpu`."""
+"""Speed of one GPU with the code of the graph and networks of the papers' size: `python -m bench.gpu`."""

@@ -1,7 +1,7 @@
-"""Measure parts on the first GPU; `metrics/bench/gpu.json` has each as soon as it is measured, with the GPU's name.
+"""Measure parts on the first GPU; results are added to `metrics/bench/gpu.json` one by one, with the GPU's name.
 
-Without names of parts, all are measured, and the tests that need a GPU run, too. A stage's processes share a GPU and
-its cores; here one process has all cores.
+Without names of parts, all are measured, and the tests that need a GPU are run. In the graph a stage's processes share
+a GPU and the cores; here one process has all cores.
 """
 
 import argparse
@@ -29,7 +29,7 @@ TRIALS = 3
 
 
 def measure(part: Part, folder: Path) -> dict[str, Any]:
-    """The median rate of a part over the trials, and how busy the GPU was meanwhile."""
+    """Measure the median rate of a part over the trials, and how busy the GPU was."""
     inputs = folder / "in"
     inputs.mkdir(parents=True)
     print(f"{part.name}: making {part.size:,} things", flush=True)
@@ -53,7 +53,7 @@ def measure(part: Part, folder: Path) -> dict[str, Any]:
 
 
 def run_tests() -> dict[str, int]:
-    """How many of the tests that need a GPU passed, failed and were skipped, by pytest's last line."""
+    """Run the tests that need a GPU; returns how many passed, failed and were skipped, from pytest's last line."""
     command = [sys.executable, "-m", "pytest", "-q", "-m", "gpu"]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout
     print(printed)
@@ -63,7 +63,7 @@ def run_tests() -> dict[str, int]:
 
 
 def record(name: str, figures: dict[str, Any]) -> None:
-    """Put figures beside those of the other parts; those of another GPU are dropped."""
+    """Add figures to those of the other parts; those of another GPU are dropped."""
     file = harness.FOLDER / f"{GPU}.json"
     gpu = torch.cuda.get_device_name()
     kept = read_json(file) if file.is_file() else {}

@@ -10,10 +10,10 @@ COMMAND = ["nvidia-smi", "--query-gpu=utilization.gpu", "--format=csv,noheader,n
 
 
 class Busy:
-    """Watches the first GPU while the block runs.
+    """Measures how busy the first GPU is while the block runs.
 
     Attributes:
-        share: of the time in which it computed something, in [0, 1]; None where the tool is missing or said nothing.
+        share: share of the time in which it computed, in [0, 1]; None without a value from `nvidia-smi`.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The parts of the GPU's bench: each is a module of `parts/`."""
+"""Parts of the GPU's bench, the modules of `parts/`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ PARTS = ("texts", "imagenet", "clip", "faces", "reader", "search", "resident_sea
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the bench.
+    """Part of the bench.
 
     Attributes:
-        name: of its module.
-        unit: of a rate, such as `pictures a second`.
-        goal: the least rate that is wanted; None: whatever it is.
-        size: how many things are worked on.
-        few: how many of them warm it up: networks are loaded, kernels chosen.
-        make: writes networks and so many things into an empty folder.
-        run: does with the first so many of a folder's things what the graph does, and may write into another, empty
-            folder. It returns what is to be divided by its seconds.
+        name: name of its module.
+        unit: unit of its rate, such as `pictures a second`.
+        goal: least rate wanted; None where there is no goal.
+        size: number of items.
+        few: number of items of the warm-up, in which networks are loaded and kernels chosen.
+        make: writes networks and so many items into an empty folder.
+        run: processes the first so many items of a folder as the graph does, and may write to another, empty folder;
+            returns the amount to be divided by its seconds.
     """
 
     name: str
@@ -34,6 +34,6 @@ class Part:
 
 
 def part_of(name: str) -> Part:
-    """A part by its name; raises as `harness.module_of_part`."""
+    """Return a part by its name; raises as `harness.module_of_part`."""
     module = harness.module_of_part(name, PARTS, "bench.gpu")
     return Part(name, module.UNIT, module.GOAL, module.SIZE, module.FEW, module.make, module.run)

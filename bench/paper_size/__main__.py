@@ -1,4 +1,4 @@
-"""Measure what is missing of the parts; `metrics/bench/paper_size.json` has each as soon as it is measured."""
+"""Measure the parts that have not been; results are added to `metrics/bench/paper_size.json` one by one."""
 
 import argparse
 import math
@@ -19,13 +19,13 @@ from trivium.commands.bench_tables import PAPER_SIZE
 from trivium.core.tables import read_json, write_json
 
 KEPT = Path(".work/bench/paper_size")
-TRIALS, LONG = 3, 600.0  # trials of each size; one where a trial takes so many seconds
+TRIALS, LONG = 3, 600.0  # trials of each size; a single one if it takes so many seconds
 MOST_GIB, MOST_EXPONENT = 6.0, 1.1
-LOOKS = 0.05  # seconds between two looks at the memory
+LOOKS = 0.05  # seconds between two measurements of memory
 
 
 def private_gib(process: psutil.Process) -> float:
-    """Anonymous memory of a process and its children now, GiB: what no file stands behind."""
+    """Return the anonymous memory (not of files) of a process and its children now, GiB."""
     kib = 0
     for member in (process, *process.children(recursive=True)):
         try:
@@ -38,10 +38,10 @@ def private_gib(process: psutil.Process) -> float:
 
 
 def trial(part: Part, folder: Path) -> dict[str, float]:
-    """Processor seconds, seconds and the most private memory of one run over a folder's data.
+    """Run a part once; returns processor seconds, seconds and the peak private memory.
 
     Raises:
-        RuntimeError: it failed; its error is on stderr.
+        RuntimeError: the run failed; its error is on stderr.
     """
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     started, most = time.perf_counter(), 0.0
@@ -60,7 +60,7 @@ def trial(part: Part, folder: Path) -> dict[str, float]:
 
 
 def measure(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, float]:
-    """Medians over the trials with so much data; from the file when it is there."""
+    """Return medians over the trials with so much data, from the file if it has them."""
     file = kept / f"{part.name}-{size}.json"
     if file.is_file():
         return dict(read_json(file))
@@ -84,7 +84,7 @@ def measure(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, float
 
 
 def rehearse(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, Any]:
-    """Figures of a part, and how its processor seconds grow from a tenth of its data to all of it."""
+    """Return a part's figures, and how its processor seconds grow from a tenth of its data to all of it."""
     tenth, whole = (measure(part, part_size, kept, scratch) for part_size in (size // 10, size))
     exponent = math.log10(whole["processor_seconds"] / tenth["processor_seconds"])
     holds = exponent <= MOST_EXPONENT and whole["private_gib"] <= MOST_GIB
@@ -93,7 +93,7 @@ def rehearse(part: Part, size: int, kept: Path, scratch: Path) -> dict[str, Any]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Rehearse the parts that are asked for, all by default."""
+    """Rehearse the given parts, by default all."""
     parser = argparse.ArgumentParser(prog="python -m bench.paper_size", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"of {', '.join(PARTS)}; all by default")
     parser.add_argument("--scratch", type=Path, default=KEPT, help="folder for up to 40 GB of data (%(default)s)")
@@ -107,7 +107,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def record(name: str, figures: dict[str, Any]) -> None:
-    """Put a part's figures beside those of the other parts, which may have been measured on another day."""
+    """Add a part's figures to those of the other parts, which may be of another day."""
     file = harness.FOLDER / f"{PAPER_SIZE}.json"
     parts = dict(read_json(file)["parts"]) if file.is_file() else {}
     parts[name] = {**figures, "machine": harness.machine()}

@@ -1,4 +1,4 @@
-"""The parts of the rehearsal: each is a module of `parts/`."""
+"""Parts of the rehearsal, the modules of `parts/`."""
 
 import sys
 from collections.abc import Callable
@@ -12,14 +12,14 @@ PARTS = ("fusion", "dense", "inverted", "images", "bm25", "instances", "captions
 
 @dataclass(frozen=True)
 class Part:
-    """A part of the rehearsal.
+    """Part of the rehearsal.
 
     Attributes:
-        name: of its module.
-        size: how much there is at the papers' size.
-        unit: of what.
+        name: name of its module.
+        size: amount of data at the papers' size.
+        unit: unit of this amount.
         make: writes so much invented data into an empty folder.
-        run: does with a folder's data what the graph does, and may write into another folder.
+        run: processes a folder's data as the graph does, and may write to another folder.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Part:
 
 
 def part_of(name: str) -> Part:
-    """A part by its name; raises as `harness.module_of_part`."""
+    """Return a part by its name; raises as `harness.module_of_part`."""
     module = harness.module_of_part(name, PARTS, "bench.paper_size")
     return Part(name, module.SIZE, module.UNIT, module.make, module.run)
 

@@ -1,4 +1,4 @@
-"""`make real`: texts from the package index, then those sets that lie in $TRIVIUM_REAL or ../shared/real."""
+"""Run `make real`: texts from the package index, then the sets in $TRIVIUM_REAL or ../shared/real."""
 
 from bench.real import REAL, frames, piaf, search
 

@@ -1,8 +1,8 @@
-"""A frame parser learns from a part of the French FrameNet's Sequoia sentences and reads those it has not seen.
+"""Train a frame parser on a part of the French FrameNet's Sequoia sentences and measure it on the others.
 
-Cross-validated by sentence. Triggers are scored only where the corpus annotates: of a lemma it has at most 100
-occurrences, so a trigger found elsewhere is not known to be wrong. Of what is annotated some evokes no frame of the
-inventory (`Other_sense`): a trigger found there is wrong.
+Folds are of sentences. Triggers are scored only where the corpus is annotated: it annotates at most 100 occurrences of
+a lemma, so a trigger elsewhere may be right. Some annotated occurrences evoke no frame of the inventory
+(`Other_sense`); a trigger there is wrong.
 
 `python -m bench.real.frames` writes `metrics/real/frames.json`: figures, no text of the corpus. With CamemBERT in
 `brought/complexity_models/camembert` it measures the pipeline's own parser as well, trained from that.
@@ -50,7 +50,7 @@ TRAINING = FrameParserParameters(
 
 
 class Lexicon:
-    """The baselines: forms that mostly were triggers where they were annotated, with their unit's commonest frame."""
+    """Baselines: forms that were triggers in most annotations, with the most frequent frame of their lexical unit."""
 
     def __init__(self, texts: Sequence[AnnotatedText]) -> None:
         annotated = Counter(
@@ -65,7 +65,7 @@ class Lexicon:
         return [self._known.parse(text) for text in texts]
 
     def frames_of(self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]) -> list[list[str]]:
-        """The most frequent frame of each lexical unit."""
+        """Return the most frequent frame of each lexical unit."""
         del texts
         units = ([frame.lexical_unit for frame in frames] for frames in annotations)
         return [[self._known.frame(unit.lemma, unit.part_of_speech) for unit in listed] for listed in units]
@@ -79,7 +79,7 @@ class Lexicon:
 
 
 class Sentences(LinearFrameParser):
-    """Linear models of texts that are sentences: none is split."""
+    """Linear models for texts that are single sentences."""
 
     @staticmethod
     def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
@@ -91,7 +91,7 @@ Parser = Lexicon | LinearFrameParser | FrameParser
 
 
 def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: FrameParserParameters) -> FrameParser:
-    """The pipeline's parser, trained from an encoder."""
+    """Train the pipeline's parser from an encoder."""
     torch.manual_seed(settings.seed)
     taught = list(map(with_frames, texts))
     parser = start_parser(base, collect_labels(taught), settings.max_tokens)
@@ -101,23 +101,23 @@ def tagger(texts: Sequence[AnnotatedText], base: Path, work: Path, settings: Fra
 
 
 def with_frames(text: AnnotatedText) -> AnnotatedText:
-    """The text with those annotations that name a frame of the inventory, each trigger with each frame once."""
+    """Keep the annotations that name a frame of the inventory, each trigger with each frame once."""
     kept = {(one.lexical_unit.span, one.frame): one for one in text.frames if one.frame not in NO_FRAMES}
     return replace(text, frames=tuple(kept.values()))
 
 
 def folds_of(texts: Sequence[AnnotatedText], folds: int, seed: int) -> list[int]:
-    """The fold of each sentence; the same words are in one fold."""
+    """Assign sentences to folds; equal sentences are in one fold."""
     different = {plain: number for number, plain in enumerate(dict.fromkeys(text.text for text in texts))}
     fold = np.random.default_rng(seed).permutation(len(different)) % folds
     return [int(fold[different[text.text]]) for text in texts]
 
 
 def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[SetScore]]:
-    """Counts of each sentence, by task.
+    """Count right and wrong predictions of each sentence, by task.
 
-    `trigger` (where it stands) and `frame` (and which) of what is found where the corpus annotates; `element` of those
-    frames. `frame_of_trigger`: told the trigger and its lexical unit. `element_given_frame`: told these and the frame.
+    `trigger` (its place) and `frame` (place and name) of predictions at annotated places, and `element` of those
+    frames; `frame_of_trigger` given trigger and lexical unit; `element_given_frame` given these and the frame.
     """
     plain, true = [text.text for text in texts], list(map(with_frames, texts))
     parsed = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
@@ -147,7 +147,7 @@ def measure(
     folds: int = FOLDS,
     training: FrameParserParameters = TRAINING,
 ) -> dict[str, Any]:
-    """Learn from all folds but one and read that one, in turn.
+    """Train on all folds but one and parse that one, for each fold.
 
     Returns:
         `sentences`, `folds`, `annotated` occurrences, `frames`, `frame_types`, `elements`; of each system and task

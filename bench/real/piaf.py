@@ -1,7 +1,7 @@
-"""A reader that starts from the packaged MiniLM learns from a part of PIAF and reads articles it has not seen.
+"""Train a reader that starts from the packaged MiniLM on a part of PIAF, and measure it on unseen articles.
 
-MiniLM knows English, and a few minutes of one core on PIAF alone leave it where a random span is (ROUGE-L .09 to .08).
-So it learns from the sample's French first, where to match question and context is easy to find.
+MiniLM knows English, and after a few minutes on PIAF with one core it is no better than a random span (ROUGE-L .09 to
+.08). So it is first trained on the sample's French, which easily teaches it to match question and context.
 
 `python -m bench.real.piaf` writes `metrics/real/piaf.json`: figures and question ids, no text of PIAF.
 """
@@ -34,14 +34,14 @@ from trivium.measures.rouge import is_mangled, rouge_l
 from trivium.sources.plain_weights import save_text
 
 FILE = "piaf-v1.0.json"
-HELD_OUT, ASKED = 40, 400  # articles; questions of theirs
+HELD_OUT, ASKED = 40, 400  # numbers of articles and of their questions
 EMPTY = 0.3  # share of the windows without answer that are trained on: most windows are
 LAYERS, STEPS_SAMPLE, STEPS_PIAF = 3, 280, 450
 _COMMON = {"answer_tokens": 40, "frozen_embeddings": True, "frozen_layers": 1, "max_tokens": 128, "stride": 32}
 
 
 def measure(folder: Path, work: Path) -> dict[str, Any]:
-    """Train on PIAF but for some articles, and answer questions about those.
+    """Train on PIAF without some articles, and answer questions about those.
 
     Args:
         folder: holds PIAF 1.0.
@@ -49,7 +49,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
 
     Returns:
         Counts of the set (`questions`, `wrong_offset_answers`, `wrong_offset_ids`, `left_out`), of the training
-        (`trained_questions`, `windows`, `epochs`, `seconds`) and of what is asked (`asked_questions`,
+        (`trained_questions`, `windows`, `epochs`, `seconds`) and of the test (`asked_questions`,
         `asked_articles`); `mangled_references`, the share of all reference answers that the paper's tokenizer mangles;
         `<system>_em`, `_f1`, `_rouge_l` (Unicode-aware), `_rouge_l_paper` of the reader and of two trivial baselines.
     """
@@ -99,7 +99,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
 def _trained(
     training: Sequence[SquadQuestion], rng: np.random.Generator, work: Path
 ) -> tuple[ExtractiveReader, dict[str, float]]:
-    """A reader that learned from the sample's French, then from these questions, and counts."""
+    """Train a reader on the sample's French, then on these questions; returns it and counts."""
     save_text(work / "minilm", layers=range(LAYERS))
     torch.manual_seed(0)
     first = settings(**_COMMON, learning_rate=7e-4, max_steps=STEPS_SAMPLE, epochs=1)

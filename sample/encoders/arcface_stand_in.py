@@ -1,4 +1,4 @@
-"""The stand-in face encoder: a small convolutional network trained with ArcFace's loss, exported to ONNX."""
+"""Stand-in face encoder: a small convolutional network trained with ArcFace's loss, exported to ONNX."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ _SCALE, _MARGIN = 24.0, 0.15  # s and m of ArcFace's loss, m in radians
 
 
 class FaceNetwork(nn.Sequential):
-    """(n, 3, 112, 112) → (n, dimension): convolutions at 28, 14 and 7 pixels, then one weight a place and channel."""
+    """Map (n, 3, 112, 112) to (n, dimension): convolutions at 28, 14, 7 pixels, then a weight per place and channel."""
 
     def __init__(self, dimension: int, width: int) -> None:
         layers: list[nn.Module] = [nn.AvgPool2d(2)]
@@ -50,7 +50,7 @@ class AngularMargin(nn.Module):
         self.scale, self.margin = scale, margin
 
     def forward(self, embeddings: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-        """(n, dimension), (n,) → scalar."""
+        """Compute the mean loss of embeddings (n, dimension) with labels (n,): a scalar."""
         cosines = nn.functional.normalize(embeddings) @ nn.functional.normalize(self.centres).T
         angles = torch.acos(cosines.clamp(-1 + 1e-6, 1 - 1e-6))
         own = nn.functional.one_hot(labels, cosines.shape[1]).bool()
@@ -59,12 +59,12 @@ class AngularMargin(nn.Module):
 
 
 def write_arcface(faces: Pictures, folder: Path, own: ArcFaceStandIn, *, seed: int, log: Log) -> float:
-    """Train on aligned crops, mirrored half of the time; write ONNX as InsightFace's model zoo has it.
+    """Train on aligned crops, half of them mirrored; write ONNX in the format of InsightFace's model zoo.
 
-    It has one input (n, 3, 112, 112) and one output.
+    The model has one input (n, 3, 112, 112) and one output (n, dimension).
 
     Returns:
-        The loss at the end.
+        The mean loss of the last tenth of the steps.
     """
     torch.manual_seed(seed)
     network = FaceNetwork(own.dimension, own.width)

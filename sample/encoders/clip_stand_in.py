@@ -1,4 +1,4 @@
-"""The stand-ins of CLIP: open_clip's architecture with a narrow ResNet, trained on invented pictures and captions."""
+"""Stand-ins of CLIP: open_clip's architecture with a narrow ResNet, trained on invented pictures and captions."""
 
 from pathlib import Path
 from typing import Any
@@ -24,16 +24,16 @@ def write_clip(
     Writes the folder that open_clip loads as `local-dir:`.
 
     Args:
-        pixels: (n, side, side, 3) bytes; where they are larger than `size`, each batch looks at another window.
-        ids: (n, captions, tokens), of which a step sees one caption of a picture.
-        folder: where to.
-        own: its sizes and training.
+        pixels: (n, side, side, 3) bytes; larger than `size`, each batch is cropped at random.
+        ids: (n, captions, tokens); a step uses one caption of each picture.
+        folder: folder to write to.
+        own: sizes and training.
         size: side of the image tower's input.
         text: the text tower's configuration, as `open_clip_config.json` has it.
         seed, log: as `fit` takes them.
 
     Returns:
-        The loss at the end.
+        The mean loss of the last tenth of the steps.
     """
     mean, deviation = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
     # A modified ResNet as in RN50, with one block a stage.

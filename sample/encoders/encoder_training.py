@@ -24,17 +24,17 @@ def fit(
     name: str,
     steps: int | None = None,
 ) -> float:
-    """Train a model in place, without replacement within an epoch.
+    """Train a model in place; each epoch draws every example once.
 
     Args:
         model: its parameters are trained; it is left in evaluation mode.
-        loss_of: the loss of a batch, given the examples' indices.
-        examples: how many there are.
+        loss_of: computes the loss of a batch, given the examples' indices.
+        examples: number of examples.
         own: steps, batch and learning rate, which rises over the first 20 % of the steps, then falls.
-        seed: of the order of the examples.
-        log: gets the curve `{name}_loss`.
-        name: the model's.
-        steps: by default the stand-in's own.
+        seed: determines the order of the examples.
+        log: receives the curve `{name}_loss`.
+        name: name of the model, for the curve and the progress bar.
+        steps: number of steps; by default those of `own`.
 
     Returns:
         The mean loss of the last tenth of the steps.
@@ -62,12 +62,12 @@ def fit(
 
 
 def standardise(pixels: NDArray[np.uint8], mean: tuple[float, ...], deviation: tuple[float, ...]) -> torch.Tensor:
-    """(n, h, w, 3) bytes → (n, 3, h, w) floats, as torchvision's ToTensor and Normalize."""
+    """Convert bytes (n, h, w, 3) to floats (n, 3, h, w), as torchvision's ToTensor and Normalize do."""
     images = torch.from_numpy(pixels).permute(0, 3, 1, 2).float().div_(255)
     return images.sub_(torch.tensor(mean).view(1, 3, 1, 1)).div_(torch.tensor(deviation).view(1, 3, 1, 1))
 
 
 def crop_randomly(images: torch.Tensor, size: int, generator: torch.Generator) -> torch.Tensor:
-    """The same random window of (n, 3, h, w) images for a whole batch."""
+    """Crop all (n, 3, h, w) images of a batch to the same random window."""
     top, left = (int(torch.randint(images.shape[axis] - size + 1, (), generator=generator)) for axis in (2, 3))
     return images[:, :, top : top + size, left : left + size]

@@ -1,8 +1,8 @@
-"""Stand-ins for the public models that learn to read French: their architectures, small, with tokenizers of ours.
+"""Stand-ins for the public models that learn to read French: small networks of their architectures with own tokenizers.
 
-Weights are random, except MiniLM's (trivium/sources/plain_weights.py): readers learn in `complexity-finetune` alone. Of
-what pretraining gives, they start near the two things that a small network does not find in a minute: to match a word
-of the context with that of the question and to copy what is attended to (trivium/nets/near_start.py).
+Weights are random, except MiniLM's (trivium/sources/plain_weights.py): readers learn in `complexity-finetune`. Two
+abilities of pretrained models take a small network more than a minute to learn: matching a word of the context with the
+same word of the question, and copying an attended token. The weights start near both (trivium/nets/near_start.py).
 """
 
 from collections.abc import Iterable
@@ -53,9 +53,9 @@ class ComplexityBaseModelsParameters(Parameters):
     models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
     seed: int = Field(ge=0, description="Seed of the stand-ins' weights")
     vocabulary: int = Field(ge=300, description="Tokens of the stand-ins' tokenizer, learnt from training questions")
-    multilingual_vocabulary: int = Field(ge=300, description="Tokens of mT5's, whose own is larger than the others'")
+    multilingual_vocabulary: int = Field(ge=300, description="Tokens of mT5's stand-in, whose vocabulary is larger")
     encoder: Encoder = Field(description="CamemBERT's stand-in; MiniLM takes its dropout")
-    deep_layers: int = Field(ge=1, description="Of a second CamemBERT, that tells readers of two sizes apart")
+    deep_layers: int = Field(ge=1, description="Layers of a second CamemBERT, for readers of two sizes")
     encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
     decoder: Decoder = Field(description="Llama's stand-in")
 
@@ -69,7 +69,7 @@ TEMPLATES = {  # as each architecture marks one text and a pair of texts
 }
 # A word with the apostrophe of its elision (l' | armée), up to four digits, or a sign, each with the space before it.
 _PIECE = Regex(r" ?[\p{L}\p{M}]+['’]?| ?\p{N}{1,4}| ?[^\s\p{L}\p{M}\p{N}]|\s+")
-# T5's three kinds have one architecture or nearly so: each draws weights of its own. What differs anyway may share.
+# The three kinds of T5 have nearly the same architecture, so each needs a seed of its own; other models share one.
 _SEED_AFTER = {"flan_t5": 1, "mt5": 2}
 
 
@@ -77,7 +77,7 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
     """Write the sample's models, with tokenizers learnt from the training questions of FQuAD's role.
 
     Returns:
-        `<model>_parameters`, and `vocabulary` and `multilingual_vocabulary`: the tokens there are.
+        `<model>_parameters`, and the numbers of tokens `vocabulary` and `multilingual_vocabulary`.
     """
     questions = read_squad(fquad / "train.json").questions
     texts = [*dict.fromkeys(one.context for one in questions), *(one.question for one in questions)]
@@ -99,7 +99,7 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
 
 
 def _make(model: Model, tokenizer: Tokenizer, parameters: ComplexityBaseModelsParameters, folder: Path) -> int:
-    """Write one model; returns its parameters."""
+    """Write one model; returns its number of parameters."""
     if model == "minilm":
         return save_minilm(folder, dropout=parameters.encoder.dropout)
     if model == "llama":
@@ -111,11 +111,11 @@ def _make(model: Model, tokenizer: Tokenizer, parameters: ComplexityBaseModelsPa
 
 
 def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
-    """Byte-level BPE: any text survives it unchanged, accents and all, and every token knows its characters.
+    """Train a byte-level BPE tokenizer: it restores any text unchanged, and every token knows its characters.
 
     Args:
-        texts: to learn from.
-        size: of the vocabulary, special tokens and the 256 bytes included.
+        texts: training texts.
+        size: size of the vocabulary, including special tokens and the 256 bytes.
     """
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -131,7 +131,7 @@ def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
 
 
 def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
-    """Write a CamemBERT encoder of random weights that starts near matching; returns its parameters."""
+    """Write a CamemBERT of random weights that starts near matching; returns its number of parameters."""
     config = transformers.CamembertConfig(
         hidden_size=sizes.width,
         num_hidden_layers=sizes.layers,
@@ -149,12 +149,12 @@ def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
 
 
 def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, version: str) -> int:
-    """Write an encoder-decoder of random weights that starts near copying; returns its parameters.
+    """Write an encoder-decoder of random weights that starts near copying; returns its number of parameters.
 
     Args:
         tokenizer: mT5's, or the one that all others share.
-        sizes: of the network.
-        folder: to write to.
+        sizes: sizes of the network.
+        folder: folder to write to.
         version: `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); or `mt5`.
     """
     shape: dict[str, Any] = {
@@ -178,7 +178,7 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
 
 
 def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
-    """Write a Llama language model of random weights; returns its parameters."""
+    """Write a Llama language model of random weights; returns its number of parameters."""
     config = transformers.LlamaConfig(
         hidden_size=sizes.width,
         num_hidden_layers=sizes.layers,
@@ -186,7 +186,7 @@ def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
         num_key_value_heads=sizes.heads,
         intermediate_size=sizes.feed_forward,
         max_position_embeddings=POSITIONS,
-        initializer_range=sizes.width**-0.5,  # LoRA leaves the head as it is: at 0.02 it could not tell tokens apart
+        initializer_range=sizes.width**-0.5,  # LoRA does not train the head: at 0.02 it could not tell tokens apart
         **_ids(tokenizer),
     )
     return _save(transformers.LlamaForCausalLM(config), tokenizer, "llama", folder)
@@ -203,7 +203,7 @@ def _ids(tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def _save(model: transformers.PreTrainedModel, tokenizer: Tokenizer, template: str, folder: Path) -> int:
-    """Write the network, and the tokenizer with the special tokens of one of `TEMPLATES`; returns the parameters."""
+    """Write a network, and its tokenizer with the special tokens of one of `TEMPLATES`; returns its parameter count."""
     model.save_pretrained(folder)
     single, pair = TEMPLATES[template]
     marks = [(token, tokenizer.token_to_id(token)) for token in (START, END)]

@@ -1,4 +1,4 @@
-"""How the sample's stand-ins are sized and trained: section `kvqae.base_models`, and what other sections share."""
+"""Sizes and training of the sample's stand-ins: section `kvqae.base_models`, and what other sections share."""
 
 from typing import Annotated, ClassVar
 
@@ -53,7 +53,7 @@ class ImageNetStandIn(Training):
 
 
 class TextStandIn(Parameters):
-    """The text encoder of KVQAE: real weights, fewer layers."""
+    """The text encoder of KVQAE: pretrained weights, fewer layers."""
 
     layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
         min_length=1, description="Layers of all-MiniLM-L6-v2 that are kept, from 0; the last gathers [CLS]"

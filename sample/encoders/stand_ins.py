@@ -25,7 +25,7 @@ from trivium.nets.weights import WEIGHTS, save_weights
 from trivium.sources.plain_weights import save_text
 from trivium.vision.whole_images import DEVIATION, MEAN
 
-# Towers are trained on windows of pictures that are larger than their input by this factor.
+# Image towers are trained on random crops of pictures that are larger than their input by this factor.
 _MARGIN = 8 / 7
 _RESNET = "resnet18"
 _TEXT_TOWER = {"context_length": 32, "vocab_size": 49408, "layers": 2}
@@ -37,15 +37,15 @@ def make_stand_ins(
     """Train and write the sample's stand-ins and ArcFace's overlap list.
 
     Args:
-        parameters, context: of the stage.
-        out: the folder; complete or absent.
-        persons: of the knowledge base, a share of whom ArcFace is trained on.
+        parameters, context: those of the stage.
+        out: folder to write, complete or absent.
+        persons: persons of the knowledge base; ArcFace is trained on a share of them.
 
     Returns:
-        Each training's loss at its end, the layers of the text encoder, and how many persons ArcFace knows.
+        The final loss of each training, the text encoder's layers, and the number of persons ArcFace was trained on.
 
     Raises:
-        BadInput: that share is more people than ArcFace's identities.
+        BadInput: ArcFace's training has fewer identities than that share has persons.
     """
     arcface, clip, imagenet = parameters.arcface, parameters.clip, parameters.imagenet
     training: dict[str, Any] = {"seed": parameters.seed, "log": context.tracker.log}
@@ -88,16 +88,16 @@ def make_stand_ins(
 
 
 def _write_imagenet(things: Pictures, folder: Path, own: ImageNetStandIn, *, seed: int, log: Log) -> float:
-    """Classify things by kind and sort; write `config.json` and `model.safetensors`.
+    """Train a classifier of things by kind and sort; write `config.json` and `model.safetensors`.
 
     Args:
-        things: pictures a little larger than the network's input: each batch looks at another window.
-        folder: where to.
-        own: its sizes and training.
+        things: pictures a little larger than the network's input; each batch is cropped at random.
+        folder: folder to write to.
+        own: sizes and training.
         seed, log: as `fit` takes them.
 
     Returns:
-        The loss at the end.
+        The mean loss of the last tenth of the steps.
     """
     torch.manual_seed(seed)
     names = sorted(set(things.classes))

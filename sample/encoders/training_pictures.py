@@ -1,6 +1,6 @@
-"""Training pictures of the stand-in encoders: faces aligned to the template, things as photographed, to be scaled.
+"""Training pictures of the stand-in encoders: faces aligned to ArcFace's template, and unscaled photographs of things.
 
-Their identities start at `ENCODER_IDENTITIES`, where no world draws any; known people of a world may join them.
+Their identities start at `ENCODER_IDENTITIES`, above those of all worlds; known people of a world may join them.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ from trivium.core.engine import Engine
 from trivium.vision.align import align
 
 _SHARD = 25  # identities, so that workers have something to share
-_LANDMARK_NOISE = 1.0  # standard deviation, in pixels, of what a detector's landmarks are off
+_LANDMARK_NOISE = 1.0  # standard deviation, in pixels, of the error of a detector's landmarks
 
 Picture = tuple[NDArray[np.uint8], str, str]  # pixels, class, caption
 Subject = tuple[int, int]  # an identity, and the first of its photographs that is used
@@ -41,10 +41,10 @@ def draw_faces(
     engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty,
     known: Sequence[int] = (), known_from: int = 0,
 ) -> Pictures:  # fmt: skip
-    """Aligned 112×112 crops of people: strangers to every world first, then known ones.
+    """Draw aligned 112 × 112 crops of faces: first of people outside every world, then of known ones.
 
     Args:
-        engine: where shards are drawn.
+        engine: runs the shards.
         identities, views: people, known ones included, and photographs of each.
         size: side of the photographs that the crops come from.
         difficulty: how far photographs differ.
@@ -57,13 +57,13 @@ def draw_faces(
 
 
 def draw_things(engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty) -> Pictures:
-    """Photographs of other things, all kinds in turn."""
+    """Draw photographs of things outside every world, all kinds in turn."""
     draw = partial(_draw_things, views=views, size=size, difficulty=difficulty)
     return _collect(engine, draw, _strangers(identities), views, "draw things")
 
 
 def scale_things(things: Pictures, target: int, *, identities: int, views: int) -> Pictures:
-    """The first `identities` and `views` of what `draw_things` drew, scaled to `target` pixels as an encoder does."""
+    """Take the first `identities` and `views` that `draw_things` drew, and scale them to `target` pixels."""
     drawn = len(things.entities) // len(set(things.entities.tolist()))
     chosen = [entity * drawn + view for entity in range(identities) for view in range(views)]
     photographs = (Image.fromarray(things.pixels[place]) for place in chosen)

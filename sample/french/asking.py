@@ -1,4 +1,4 @@
-"""Events that are told and asked about: the sentence for one, and the question, as a cell of the design wants them."""
+"""Tell and ask for events: the sentence for an event, and the question, as a cell of the design requires."""
 
 import random
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Statement:
 
     @property
     def subject(self) -> Filler | None:
-        """Who the next sentence may call "il": the agent, when it is the subject of the sentence."""
+        """The filler that the next sentence may call "il": the agent, when it is the subject of the sentence."""
         agent = self.telling.elements.get("agent")
         subjects = [child for relation, child in self.telling.root.left if relation == "nsubj"]
         filler = self.event.fillers.get("agent")
@@ -49,7 +49,7 @@ class Statement:
 
 
 def pronoun_for(filler: Filler) -> Node:
-    """The pronoun of a subject: il, elle, ils or elles."""
+    """Make the pronoun of a subject: il, elle, ils or elles."""
     head = Wording().tree(filler)
     word = ("elle" if head.gender == "f" else "il") + ("s" if head.number == "p" else "")
     return Node(word, "PRON", word, head.gender, head.number)
@@ -68,7 +68,7 @@ def draw_unit(frame: Frame, *, noun: bool, rng: random.Random, style: Style = CA
 
 
 def draw_given(event: Event, role: str, rng: random.Random) -> tuple[str, ...]:
-    """Draw the elements that a question about another one names, at least one of them core where there is one."""
+    """Draw the elements that a question names besides the one asked for; at least one is core where there is one."""
     others = [other for other in event.fillers if other != role]
     core = [other for other in others if other in ("agent", "theme")]
     given = {other for other in others if rng.random() < 0.65} or {rng.choice(others)}
@@ -80,10 +80,10 @@ def draw_given(event: Event, role: str, rng: random.Random) -> tuple[str, ...]:
 def tell(
     event: Event, role: str, wording: Wording, rng: random.Random, *, far: bool = False, stand_in: Node | None = None
 ) -> Telling | None:
-    """A sentence that tells an event, with an element far from the trigger or near; None when there is no way.
+    """Make a sentence that tells an event, with an element far from the trigger or near it; None when there is none.
 
     Args:
-        stand_in: what is said instead of the agent, a pronoun mostly.
+        stand_in: word that replaces the agent, mostly a pronoun.
     """
     kind = Nominal if event.unit.is_noun else Verbal
     return kind(event, wording, rng, stand_in).tell(role, far=far)
@@ -92,13 +92,13 @@ def tell(
 def ask(
     event: Event, unit: Unit, role: str, given: tuple[str, ...], wording: Wording, rng: random.Random
 ) -> Query | None:
-    """Ask for an element by a lexical unit and name others; None where the unit does not lend itself."""
+    """Ask for an element by a lexical unit and name others; None where the unit cannot ask for it."""
     tree = Question(event.only(given, unit), role, event.fillers[role], wording, rng).tree()
     return None if tree is None else Query(role, given, write(tree))
 
 
 def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: Style) -> Statement | None:
-    """Tell and ask as the cell wants it; `agent` is who the pronoun would stand for. None when there is no way."""
+    """Tell and ask as a cell requires, a pronoun perhaps standing for `agent`; None when there is no way."""
     rng, frame = cast.rng, cell.frame
     for attempt in range(_ATTEMPTS):
         if attempt % 6 == 0:
@@ -122,7 +122,7 @@ def tell_cell(cell: Cell, cast: Cast, year: int, agent: Filler | None, style: St
 
 
 def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style: Style = CALOR) -> Statement | None:
-    """An event that nobody asks about; with an agent, that agent is its subject."""
+    """Tell an event without a question; its subject is the agent, if one is given. None when there is no way."""
     rng = cast.rng
     for _ in range(_ATTEMPTS):
         noun = agent is None and rng.random() < _NOUN
@@ -142,7 +142,7 @@ def tell_aside(cast: Cast, frame: Frame, year: int, agent: Filler | None, style:
 
 
 def aside_frames(domain: str, used: set[str]) -> list[Frame]:
-    """Frames of a domain that cannot be taken for those that a text has already."""
+    """Return the frames of a domain that cannot be mistaken for those that a text already has."""
     return [frame for frame in frames().values() if domain in frame.domains and frame.near not in used]
 
 

@@ -1,4 +1,4 @@
-"""The bank of the grammar, read from the YAML files in `bank/`: frames with lexical units, their fillers, and words."""
+"""Bank of the grammar, read from the YAML files in `bank/`: frames with lexical units, their fillers, and words."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,10 +18,10 @@ class Unit:
         gender: of a noun; "" for a verb.
         of: preposition of the theme ("" for a direct object; "de" after a noun).
         third: preposition of the third element.
-        kinds: what its theme must be; empty: whatever the frame allows.
+        kinds: allowed kinds of its theme; empty: all those of the frame.
         carry: for a noun, the verb of carrying it out ("mener une attaque"); "" when there is none.
-        alone: a noun that cannot have an agent beside its theme.
-        undergone: a noun of which a theme can be the object ("faire l'objet d'une attaque").
+        alone: whether a noun cannot have an agent.
+        undergone: whether a theme can be the object of a noun ("faire l'objet d'une attaque").
     """
 
     lemma: str
@@ -36,7 +36,7 @@ class Unit:
 
     @property
     def is_noun(self) -> bool:
-        """Whether a noun, else a verb."""
+        """Whether it is a noun; else it is a verb."""
         return bool(self.gender)
 
 
@@ -45,9 +45,9 @@ class Frame:
     """A frame.
 
     Attributes:
-        near: frames with the same value are too close to meet in a text.
+        near: frames with the same value are too similar to occur in one text.
         elements: role → name of the frame element.
-        kinds: role → kinds of its fillers; empty for an agent: whoever the domain has.
+        kinds: role → kinds of its fillers; empty for an agent: all people of the domain.
         adaptation, evaluation: weights in the two corpora.
     """
 
@@ -61,11 +61,11 @@ class Frame:
     units: tuple[Unit, ...]
 
     def units_of(self, *, noun: bool) -> list[Unit]:
-        """Its nouns or its verbs."""
+        """Return its nouns or its verbs."""
         return [unit for unit in self.units if unit.is_noun == noun]
 
     def core_type(self, role: str) -> str:
-        """FrameNet's core type of an element."""
+        """Return FrameNet's core type of an element."""
         if role in ("agent", "theme", "third"):
             return "core"
         return "extra-thematic" if "cause" in self.kinds[role] else "peripheral"
@@ -107,19 +107,19 @@ def _frame(name: str, entry: dict[str, Any]) -> Frame:
 
 @cache
 def frames() -> dict[str, Frame]:
-    """Every frame by name."""
+    """Read all frames, by name."""
     return {name: _frame(name, entry) for name, entry in _read("frames").items()}
 
 
 @cache
 def fillers() -> dict[str, Any]:
-    """The content of fillers.yaml."""
+    """Read `fillers.yaml`."""
     return _read("fillers")
 
 
 @cache
 def words() -> dict[str, Any]:
-    """The content of words.yaml."""
+    """Read `words.yaml`."""
     return _read("words")
 
 

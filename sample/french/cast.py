@@ -1,4 +1,4 @@
-"""The names of a world, and the cast of a text (its people and things) drawn from them."""
+"""Names of a world, and the cast of a text (its people and things) drawn from them."""
 
 import random
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from itertools import product
 from sample.french.bank import Frame, Unit, fillers, words
 from sample.french.events import Event, Filler
 
-_YEARS = 22  # of a domain
+_YEARS = 22  # years that events of a domain may have
 _INDEFINITE = ("object", "document", "text", "building", "supply", "art", "component", "tool", "demand", "workers")
 _BARE = ("post", "site", "hideout", "purpose", "cause")
 _LANDS = ("town", "region", "monument", "battle", "works", "site", "hideout")
@@ -18,11 +18,11 @@ _PROTAGONIST, _FAMILIAR = 0.9, 0.95
 
 @dataclass(frozen=True)
 class Names:
-    """The invented names of a world; a limited list, so that each name occurs often.
+    """Invented names of a world; the list is limited, so that each name occurs often.
 
     Attributes:
-        persons: (title, gender, name) a domain.
-        years: what a domain's events may be dated to.
+        persons: (title, gender, name) of each person, by domain.
+        years: years of events, by domain.
     """
 
     towns: Sequence[str]
@@ -33,7 +33,7 @@ class Names:
 
 
 def draw_names(rng: random.Random) -> Names:
-    """Draw the names of a world, none of them twice."""
+    """Draw the names of a world, all of them different."""
     bank = words()
     taken = {*bank["real"]}
 
@@ -57,13 +57,13 @@ def draw_names(rng: random.Random) -> Names:
 
 
 class Cast:
-    """The people and things that a text is about: fillers by kind, which recur.
+    """People and things that a text is about: fillers by kind, which recur.
 
     Attributes:
-        agents: who acts, the protagonist first.
-        focus: the role of what most of its events have in common: who acts, or what is acted on.
-        known: what the text may come back to, by kind.
-        mentioned: what it has spoken of so far.
+        agents: agents of the events, the protagonist first.
+        focus: role of the filler that most of its events share: `agent` or `theme`.
+        known: fillers that the text may mention again, by kind.
+        mentioned: fillers mentioned so far.
     """
 
     def __init__(self, domain: str, names: Names, rng: random.Random) -> None:
@@ -80,7 +80,7 @@ class Cast:
         self.focus = rng.choice(("agent", "theme"))
 
     def make(self, kind: str) -> Filler:
-        """A new filler of a kind."""
+        """Make a new filler of a kind."""
         rng, names = self.rng, self.names
         if kind == "person":
             title, gender, name = rng.choice(names.persons[self.domain])
@@ -97,13 +97,13 @@ class Cast:
         return Filler(kind, notation, determiner, f"{town}:Pf" if kind == "town" else "", held)
 
     def time(self, year: int) -> Filler:
-        """A date in a year."""
+        """Draw a date in a year."""
         notation = self.rng.choice(fillers()["time"]).format(year=year)
         other = f"à le:d cours:m de le:d année:f {year}:Y" if notation.startswith("en ") else ""
         return Filler("time", notation, other=other)
 
     def place(self) -> Filler:
-        """Where something happens: a landscape, or a town."""
+        """Draw where something happens: a landscape, or a town."""
         river, town = self.rng.choice(self.names.rivers), self.rng.choice(self.names.towns)
         kind, name = ("place", river) if self.rng.random() < 0.6 else ("city_place", town)
         template = self.rng.choice(fillers()[kind])
@@ -111,9 +111,9 @@ class Cast:
         return Filler("place", template.format(river=river, town=town), names=names)
 
     def make_event(self, frame: Frame, unit: Unit, roles: list[str], year: int, agent: Filler | None) -> Event:
-        """An event with fillers for the roles of its frame, no name twice; the agent may be given.
+        """Make an event with fillers for the roles of its frame, no name twice; the agent may be given.
 
-        Frames share their fillers: who acts here acts elsewhere in the text, and what is acted on comes back.
+        Frames share fillers: the same people act, and the same things are acted on, in several events of a text.
         """
         filled: dict[str, Filler] = {}
         for role in roles:

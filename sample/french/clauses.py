@@ -1,4 +1,4 @@
-"""Sentences in which a verb is the trigger."""
+"""Sentences whose trigger is a verb."""
 
 import random
 from collections.abc import Callable
@@ -13,9 +13,9 @@ from sample.french.verbs import Form, sentence, verb_phrase
 # Verbs that take an infinitive of the same subject, with what stands before it.
 _MATRIX = (("réussir", "à"), ("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("commencer", "par"))
 _PASSIVE_MATRIX = (("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("sembler", ""))
-# Mostly compound ones: questions have the same participle.
+# Mostly compound tenses, since questions have the same participle.
 _TENSES = ("past",) * 3 + ("perfect",) * 4 + ("pluperfect",) * 2
-# Kinds of which something else can be said while the event is told beside it.
+# Kinds with predicates of their own, for the main clause of a sentence that tells the event in another clause.
 _CATEGORIES = {
     **dict.fromkeys(("person", "band", "army", "workers"), "people"),
     **dict.fromkeys(("town", "region"), "place"),
@@ -24,7 +24,7 @@ _CATEGORIES = {
 
 
 class Verbal:
-    """Sentences in which the event's verb is the trigger; a pronoun may stand for the agent."""
+    """Sentences whose trigger is the event's verb; a pronoun may replace the agent."""
 
     def __init__(self, event: Event, wording: Wording, rng: random.Random, pronoun: Node | None = None) -> None:
         self.event, self.wording, self.rng, self.pronoun = event, wording, rng, pronoun
@@ -35,7 +35,7 @@ class Verbal:
         self.tense = "imperfect" if event.frame.name == "Origin" else rng.choice(_TENSES)
 
     def tell(self, role: str, *, far: bool) -> Telling | None:
-        """A sentence with an element two arcs and more from the trigger (`far`) or one; None when there is no way."""
+        """Make a sentence with an element two or more arcs from the trigger (`far`), or one; None: there is no way."""
         event = self.event
         is_origin = event.frame.name == "Origin"
         if self.role not in event.fillers or ("theme" in event.frame.elements and "theme" not in event.fillers):
@@ -64,7 +64,7 @@ class Verbal:
         return verb_phrase(self.event, form, self.wording, without=(without,))
 
     def _end(self, root: Node, clause: Telling, subject: Node, role: str = "") -> Telling:
-        """The sentence, with an adjunct or the third element at the front if it is `role`."""
+        """End the sentence, with an adjunct or the third element at the front if it is `role`."""
         fronted = None
         if role in ADJUNCTS:
             fronted = self.wording.adjunct(role, self.event.fillers[role], noun=False)
@@ -155,7 +155,7 @@ class Verbal:
         return sentence(other, clause, agent=subject, theme=theme)
 
     def _other(self, subject: Node, *, acts: bool, role: str = "") -> Node | None:
-        """Something else that the subject (what fills `role`) did (`acts`) or was."""
+        """Make another clause about a subject (the filler of `role`): what it did (`acts`) or was."""
         category = _CATEGORIES.get(self.event.fillers[role or self.role].kind)
         if category is None:
             return None
@@ -166,7 +166,7 @@ class Verbal:
 
 
 def _set_apart(head: Node, clause: Node, relation: str) -> None:
-    """Put a clause between commas behind what it says something of."""
+    """Attach a clause between commas behind the noun that it modifies."""
     clause.apart = True
     clause.open("punct", Node(",", "PUNCT")).close("punct", Node(",", "PUNCT"))
     head.close(relation, clause)

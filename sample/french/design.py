@@ -1,8 +1,8 @@
-"""How often what is asked: the factors of complexity.md §4 as cells with exact shares, and the frames by weight.
+"""Design of the questions: the factors of complexity.md §4 as cells with exact shares, and the frames by weight.
 
-The factors are drawn independently of one another, each with its share within every frame, and the element that is
-asked for independently of them all, so that no factor stands for another, for a frame or for a mix of elements; where a
-cell cannot be put into French (nothing but two core elements in Origin), it changes places with another.
+Factors are drawn independently of one another, each with the same share in every frame, and the element asked for is
+independent of them all. So no factor is confounded with another, with a frame or with a mix of elements. A cell that
+cannot be expressed in French (two core elements alone, in Origin) exchanges values with another.
 """
 
 import random
@@ -18,7 +18,7 @@ SHARES = {"chain": 0.06, "noun": 0.37, "absent": 0.45, "far": 0.12, "few": 0.59}
 
 @dataclass(frozen=True)
 class Style:
-    """How often a corpus tells of each frame and has each factor, and in which words.
+    """Weights of frames and lexical units in a corpus, and the shares of its factors.
 
     Attributes:
         shares: of the factors, by their names in `Cell`.
@@ -33,22 +33,22 @@ class Style:
 
 CALOR = Style(SHARES, lambda frame: frame.evaluation)
 FQUAD = Style(SHARES, lambda frame: frame.adaptation)
-# How often an element is asked for, by its role: mostly core ones, which tell frames apart.
+# Weight of each role as the element asked for: core elements have more, since they distinguish frames.
 ASKED = {"agent": 0.22, "theme": 0.42, "time": 0.09, "place": 0.06, "reason": 0.05, "third": 0.16}
-# Among elements to tell, the weight of what the text's events share; how much more seldom it is asked for.
+# Weight of the element that the text's events share, among elements to tell; the factor by which it is asked for less.
 _FOCUS, _SHARED = 30.0, 0.3
 SIZES = {3: 0.6, 4: 0.27, 5: 0.1, 6: 0.03}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The factors that one question must have.
+    """Factors that one question must have.
 
     Attributes:
         chain: f1, the answer is reached through a pronoun or a possessive.
         noun: f2, the trigger is a noun.
-        absent: f3, the trigger does not stand in the question.
-        far: f4, two arcs and more lie between trigger and answer.
+        absent: f3, the trigger is not in the question.
+        far: f4, two or more arcs lie between trigger and answer.
         few: f5, the frame has two elements.
     """
 
@@ -61,7 +61,7 @@ class Cell:
 
 
 def allot(frames: Sequence[Frame], weights: Sequence[float], count: int, rng: random.Random) -> list[Frame]:
-    """`count` frames in random order, by their weights as exactly as whole numbers allow."""
+    """Return `count` frames in random order, with shares as close to their weights as whole numbers allow."""
     wanted = [weight * count / sum(weights) for weight in weights]
     counts = [int(number) for number in wanted]
     by_remainder = sorted(range(len(frames)), key=lambda place: counts[place] - wanted[place])
@@ -73,11 +73,11 @@ def allot(frames: Sequence[Frame], weights: Sequence[float], count: int, rng: ra
 
 
 def balance(groups: Sequence[str], share: float, rng: random.Random) -> list[bool]:
-    """Which places are true: `share` of all and of every group, to less than two places; random within the groups.
+    """Mark a `share` of all places, and of every group's to within two, at random within the groups.
 
     Systematic sampling: groups one after the other, their places in random order, every (1 / share)-th from a random
-    start. Drawn without regard to groups, a factor goes along with frames of a few questions each by chance, and so
-    with their elements.
+    start. Were groups ignored, a factor would by chance be correlated with frames that have few questions, and with
+    their elements.
     """
     order = [*range(len(groups))]
     rng.shuffle(order)
@@ -89,7 +89,7 @@ def balance(groups: Sequence[str], share: float, rng: random.Random) -> list[boo
 
 
 def draw_cells(count: int, style: Style, rng: random.Random) -> list[Cell]:
-    """The cells of a corpus in a style."""
+    """Draw the cells of a corpus in a style."""
     every = list(frames().values())
     drawn = allot(every, [style.frame(frame) for frame in every], count, rng)
     names = [frame.name for frame in drawn]
@@ -99,13 +99,13 @@ def draw_cells(count: int, style: Style, rng: random.Random) -> list[Cell]:
         if "time" not in cell.frame.elements:
             for name, value in (("far", False), ("few", True), ("chain", False)):
                 _swap(made, place, name, value, rng)
-        if cell.chain and cell.noun and "theme" not in cell.frame.elements:  # no one asks "who did the death"
+        if cell.chain and cell.noun and "theme" not in cell.frame.elements:  # "who did the death" is no question
             _swap(made, place, "chain", False, rng)
     return made
 
 
 def _swap(made: list[Cell], place: int, name: str, value: bool, rng: random.Random) -> None:
-    """Give a cell a value by exchange with a cell of another frame that has it."""
+    """Give a cell a value by exchanging it with a cell of another frame."""
     while getattr(made[place], name) != value:
         other = rng.randrange(len(made))
         if {"time", "theme"} <= {*made[other].frame.elements} and getattr(made[other], name) == value:
@@ -115,13 +115,13 @@ def _swap(made: list[Cell], place: int, name: str, value: bool, rng: random.Rand
 
 
 def draw_role(frame: Frame, focus: str, rng: random.Random) -> str:
-    """The element that is asked for: seldom the text's focus, which would have the same answer in every event."""
+    """Draw the element asked for; seldom the text's focus, whose answer would be the same in every event."""
     roles = [role for role in ASKED if role in frame.elements]
     return rng.choices(roles, [ASKED[role] * (_SHARED if role == focus else 1) for role in roles])[0]
 
 
 def choose_roles(frame: Frame, answer_role: str, *, few: bool, focus: str, rng: random.Random) -> list[str]:
-    """The elements of an instance, two or more, in the frame's order: the one asked for, mostly the focus, others."""
+    """Choose two or more elements of an instance, in the frame's order: the one asked for, mostly the focus, others."""
     most = len(frame.elements)
     sizes = {size: weight for size, weight in SIZES.items() if size <= most} or {most: 1.0}
     size = 2 if few else rng.choices(list(sizes), list(sizes.values()))[0]

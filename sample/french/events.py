@@ -1,4 +1,4 @@
-"""What happens: a frame with a lexical unit and what fills its elements, before it is put into words."""
+"""Events before they are put into words: a frame with a lexical unit and fillers of its elements."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _ONCE_INDEFINITE = ("object", "document", "text", "building", "art", "component"
 
 @dataclass(frozen=True)
 class Filler:
-    """Something that can fill an element.
+    """Filler of an element.
 
     Attributes:
         kind: key of fillers.yaml.
         notation: the phrase, in the bank's notation, without its determiner.
         determiner: "le", "un" or "".
-        other: another wording of the same, with its determiner ("" when there is none): questions may use it.
-        names: the names in it; two elements of an event never share one.
+        other: another wording with its determiner, which questions may use; "" when there is none.
+        names: names that it contains; two elements of an event never share one.
     """
 
     kind: str
@@ -32,44 +32,44 @@ class Filler:
 
     @property
     def is_people(self) -> bool:
-        """Whether one asks for it with "qui"."""
+        """Whether questions ask for it with "qui"."""
         return self.kind in _PEOPLE
 
     @property
     def is_located(self) -> bool:
-        """Whether it is a place whose preposition is part of it."""
+        """Whether it is a place whose phrase includes its preposition."""
         return self.kind in ("site", "hideout")
 
 
 @dataclass(frozen=True)
 class Event:
-    """A frame instance that is to be told; `fillers` by role."""
+    """Frame instance to be told; `fillers` are by role."""
 
     frame: Frame
     unit: Unit
     fillers: dict[str, Filler]
 
     def only(self, roles: Collection[str], unit: Unit | None = None) -> "Event":
-        """The same event with some of its elements, perhaps by another word."""
+        """Return the same event with some of its elements, perhaps with another lexical unit."""
         kept = {role: filler for role, filler in self.fillers.items() if role in roles}
         return Event(self.frame, unit or self.unit, kept)
 
     def suits(self, unit: Unit) -> bool:
-        """Whether a lexical unit of the frame takes such a theme."""
+        """Whether a lexical unit of the frame can take the event's theme."""
         theme = self.fillers.get("theme")
         return theme is None or not unit.kinds or theme.kind in unit.kinds
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How phrases are worded: `seen` has been mentioned before; `other` wordings and markers of purpose as given."""
+    """How phrases are worded: fillers `seen` before, those with their `other` wording, and the `marker` of purpose."""
 
     seen: frozenset[Filler] = frozenset()
     other: frozenset[Filler] = frozenset()
     marker: str = "pour"
 
     def tree(self, filler: Filler) -> Node:
-        """The phrase of a filler; it is definite (the vase) where it has been mentioned."""
+        """Return the phrase of a filler; it is definite ("le vase") if the filler has been mentioned."""
         if filler in self.other and filler.other:
             return phrase(filler.other)
         is_known = filler in self.seen and filler.kind in _ONCE_INDEFINITE
@@ -77,7 +77,7 @@ class Wording:
         return phrase(f"{determiner}:d {filler.notation}" if determiner else filler.notation)
 
     def adjunct(self, role: str, filler: Filler, *, noun: bool) -> tuple[str, Node]:
-        """Time, place or reason with its relation to a verb or a noun."""
+        """Return the phrase of a time, place or reason, with its relation to a verb or a noun."""
         if role == "reason" and filler.kind == "purpose":
             marker = "en_vue_de" if noun and self.marker == "pour" else self.marker
             return ("acl" if noun else "advcl"), self.tree(filler).open("mark", adposition(marker))
@@ -86,11 +86,11 @@ class Wording:
     def complete(
         self, root: Node, event: Event, arguments: dict[str, tuple[str, str]], without: tuple[str, ...], *, noun: bool
     ) -> dict[str, Node]:
-        """Put elements behind a verb or a noun and return them by role.
+        """Attach elements behind a verb or a noun and return them by role.
 
         Args:
             arguments: relation and preposition of each core element, in the order of the text; adjuncts follow.
-            without: roles that are said elsewhere.
+            without: roles that are expressed elsewhere.
         """
         elements: dict[str, Node] = {}
         for role in (*arguments, *ADJUNCTS):
@@ -108,14 +108,14 @@ class Wording:
 
 @dataclass(frozen=True)
 class Telling:
-    """A tree that tells an event: its root, the trigger, and the head of every element by role."""
+    """Tree that tells an event: its root, the trigger, and the head of each element by role."""
 
     root: Node
     trigger: Node
     elements: dict[str, Node]
 
     def arcs(self, role: str) -> int:
-        """Arcs between the trigger and the head of an element."""
+        """Count the arcs between the trigger and the head of an element."""
         above = {node: head for node, _, head in self.root.walk()}
 
         def path(node: Node | None) -> list[Node]:

@@ -1,16 +1,16 @@
-"""Facts told and asked with a factor of complexity.md §4 and without it, and two corpora for readers of both versions.
+"""Facts told and asked with and without a factor of complexity.md §4, and two corpora for readers of both versions.
 
-f1, f4 and f5 are told twice and asked once: the agent as a pronoun or by name, the answer two arcs from the trigger or
-one, two elements or four. f2 and f3 are told by a verb and by a noun, and each of the two is asked by both. f0 and f6
-depend on what a reader has learned from: of the two corpora one has a frame often, the other seldom,
-and one tells it by its usual verb, the other by several; each reader is asked in the words of its own corpus.
+Facts for f1, f4 and f5 are told twice and asked once: the agent is a pronoun or a name, the answer is two arcs from the
+trigger or one, there are two elements or four. For f2 and f3 a fact is told by a verb and by a noun, and each text is
+asked by both. f0 and f6 depend on the training corpus: a frame is frequent in one corpus and rare in the other, and is
+told by its usual verb in one and by several in the other. Each reader is asked in the words of its own corpus.
 
-A fact counts only where all of its versions have the same answer, letter by letter but for the first capital.
+A fact counts only if all of its versions have the same answer, ignoring the case of the first letter.
 
-The corpora give every frame opposite roles. Frames fall into four groups: corpus `a` has the first two seldom and the
-others often, and tells the first and the third by their usual verb, the others by all of their verbs alike; corpus `b`
-does the opposite. So readers of the two corpora differ on the same fact by what they have learned, not by the frame.
-Both corpora have few questions of the kinds that f1 to f4 are about, so that these are rare cases to a reader.
+The corpora give every frame opposite roles. Frames fall into four groups: in corpus `a` the first two are rare and the
+others frequent, and the first and the third are told by their usual verb, the others by all their verbs equally often;
+corpus `b` does the opposite. So on the same fact readers of the two corpora differ by their training, not by the frame.
+Both corpora have few questions with f1 to f4, so that these are rare cases to a reader.
 """
 
 import random
@@ -41,27 +41,27 @@ from trivium.formats.squad import SquadQuestion
 
 ATTEMPTS = 400
 ASIDES = 2
-NOUN = 0.12  # of the facts of f1, f4 and f5; f2's own are crossed
+NOUN = 0.12  # share of facts of f1, f4 and f5 whose trigger is a noun; those of f2 have both
 FEW = 0.59
 
 
 @dataclass(frozen=True)
 class Version:
-    """One telling and question of a fact; `factors` says of those that it is about whether they are there."""
+    """One telling of a fact with its question; `factors` says which of the fact's factors it has."""
 
     factors: Mapping[str, bool]
     document: Document
 
     @property
     def answer(self) -> str:
-        """What is right, as versions are compared by it."""
+        """The answer, in the form in which versions are compared."""
         text = self.document.examples[0].answer_text
         return text[:1].lower() + text[1:]
 
 
 @dataclass(frozen=True)
 class Scene:
-    """The surroundings of a fact: its cast, the events before and after it, the year; `agent` acts just before it."""
+    """Surroundings of a fact: its cast, the events before and after it, the year; `agent` acts just before it."""
 
     frame: Frame
     cast: Cast
@@ -72,25 +72,25 @@ class Scene:
     agent: Filler | None
 
     def draw_unit(self) -> Unit:
-        """A lexical unit of the frame, mostly a verb."""
+        """Draw a lexical unit of the frame, mostly a verb."""
         return draw_unit(self.frame, noun=self.cast.rng.random() < NOUN, rng=self.cast.rng)
 
     def draw_event(self, unit: Unit, role: str = "") -> tuple[str, Event]:
-        """An element to ask for, `role` where it is given, and an event that has it."""
+        """Draw an event and an element to ask for: `role`, if it is given."""
         cast = self.cast
         role = role or draw_role(self.frame, cast.focus, cast.rng)
         roles = choose_roles(self.frame, role, few=cast.rng.random() < FEW, focus=cast.focus, rng=cast.rng)
         return role, cast.make_event(self.frame, unit, roles, self.year, self.agent)
 
     def ask(self, event: Event, unit: Unit, role: str, given: tuple[str, ...]) -> Query | None:
-        """The question by a lexical unit; None where the unit does not lend itself."""
+        """Make the question by a lexical unit; None where the unit cannot ask for it."""
         questions = (ask(event, unit, role, given, _naming(event, given), self.cast.rng) for _ in range(4))
         return next((question for question in questions if question is not None), None)
 
     def tell(
         self, factors: Mapping[str, bool], event: Event, query: Query | None, seed: float, stand_in: Node | None = None
     ) -> Version | None:
-        """The version with these factors; with the same seed it is told by the same choices. None: there is no way."""
+        """Make the version with these factors; the same seed makes the same choices. None when there is no way."""
         if query is None:
             return None
         wording, far = Wording(frozenset(self.cast.mentioned), marker="afin_de"), factors.get("f4", False)
@@ -104,9 +104,9 @@ class Scene:
 def write_facts(
     kind: str, count: int, frames: Sequence[Frame], names: Names, rng: random.Random
 ) -> Iterator[tuple[Frame, list[Version]]]:
-    """So many facts of a kind (`KINDS`) about the people and places of a world, of these frames in turn.
+    """Make `count` facts of a kind (`KINDS`) about the people and places of a world, of these frames in turn.
 
-    A frame that cannot tell such a fact is left out from then on.
+    A frame with which no such fact can be told is not tried again.
     """
     able, made = list(frames), 0
     while made < count:
@@ -134,7 +134,7 @@ def _write_fact(kind: str, frame: Frame, names: Names, rng: random.Random) -> li
 
 
 def _draw_scene(frame: Frame, names: Names, rng: random.Random, *, chain: bool) -> Scene | None:
-    """Two events that nobody asks about; the fact comes last where a chain leads to its agent."""
+    """Draw two events without questions; the fact comes last where a chain leads to its agent."""
     cast = Cast(rng.choice(frame.domains), names, rng)
     years = sorted(rng.sample(cast.names.years[cast.domain], ASIDES + 1))
     agent = rng.choice([agent for agent in cast.agents if agent.is_people]) if chain else None
@@ -153,7 +153,7 @@ def _draw_scene(frame: Frame, names: Names, rng: random.Random, *, chain: bool) 
 
 
 def _chained(scene: Scene) -> Iterator[Version | None]:
-    """f1: the agent, who acted in the sentence before, as a pronoun or a possessive, and by name."""
+    """f1: the agent acted in the sentence before; it is a pronoun or possessive in one version, a name in the other."""
     unit, agent, rng = scene.draw_unit(), scene.agent, scene.cast.rng
     role, event = scene.draw_event(unit, "agent")
     if agent is None or event.fillers.get("agent") != agent or is_mistakable(event, agent):
@@ -181,7 +181,7 @@ def _turned(scene: Scene) -> Iterator[Version | None]:
 
 
 def _distant(scene: Scene) -> Iterator[Version | None]:
-    """f4: the answer two arcs and more from the trigger, and one."""
+    """f4: the answer is two or more arcs from the trigger, or one."""
     unit, rng = scene.draw_unit(), scene.cast.rng
     role, event = scene.draw_event(unit)
     query = scene.ask(event, unit, role, draw_given(event, role, rng))
@@ -191,7 +191,7 @@ def _distant(scene: Scene) -> Iterator[Version | None]:
 
 
 def _sparse(scene: Scene) -> Iterator[Version | None]:
-    """f5: two elements, and four, of which the question names the same one."""
+    """f5: the event has two elements, or four; the question names the same one of them."""
     frame, rng, unit = scene.frame, scene.cast.rng, scene.draw_unit()
     role = draw_role(frame, scene.cast.focus, rng)
     others = [other for other in frame.elements if other != role]
@@ -209,7 +209,7 @@ def _sparse(scene: Scene) -> Iterator[Version | None]:
 
 
 def _reworded(scene: Scene) -> Iterator[Version | None]:
-    """f6 (and f0, which the corpora add): told and asked by another verb than the usual one, and by that."""
+    """f6 (and f0, which the corpora add): told and asked by another verb than the usual one, and by the usual one."""
     frame, rng, usual = scene.frame, scene.cast.rng, usual_unit(scene.frame)
     other = rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
     role, event = scene.draw_event(usual if usual.kinds else other)
@@ -230,12 +230,12 @@ KINDS: Mapping[str, Callable[[Scene], Iterator[Version | None]]] = {
 
 
 def usual_unit(frame: Frame) -> Unit:
-    """The verb that tells a frame most often."""
+    """Return the verb that tells a frame most often."""
     return max(frame.units_of(noun=False), key=lambda unit: unit.weight)
 
 
 def tellable() -> list[Frame]:
-    """The frames of which something happens; an origin only is."""
+    """Return the frames that describe something happening: all but Origin."""
     return [frame for frame in frames().values() if frame.name != "Origin"]
 
 
@@ -245,23 +245,23 @@ def _naming(event: Event, given: Collection[str]) -> Wording:
 
 CORPORA = ("a", "b")
 SHARES = {"chain": 0.005, "noun": 0.01, "absent": 0.02, "far": 0.02, "few": 0.25}  # chosen on worlds 0 to 2
-OFTEN, SELDOM, BETWEEN = 230.0, 6.5, 60.0  # weights of frames; between: those that no group has
-USUAL = 0.97  # of what a frame's usual verb tells where the corpus has hardly another
+OFTEN, SELDOM, BETWEEN = 230.0, 6.5, 60.0  # weights of frames; BETWEEN: of frames in no group
+USUAL = 0.97  # share of a frame's usual verb where the corpus has few others
 
 
 def build_crossed(
     seed: int, *, train: int, facts: int, assigned_facts: int
 ) -> tuple[dict[str, list[SquadQuestion]], list[dict[str, Any]]]:
-    """The corpora and facts of a world; no agent does the same thing to the same theme in a corpus and in a fact.
+    """Build the corpora and facts of a world; no agent does the same to the same theme in a corpus and in a fact.
 
     Args:
-        seed: of the world.
-        train: questions of either corpus.
-        facts: about each of f1, f2 with f3, f4, and f5.
-        assigned_facts: about f0 with f6.
+        seed: seed of the world.
+        train: number of questions of each corpus.
+        facts: number of facts about each of f1, f2 with f3, f4, and f5.
+        assigned_facts: number of facts about f0 with f6.
 
     Returns:
-        Training questions by corpus; and rows of `trivium.formats.facts.FACTS`, one a version of a fact.
+        Training questions by corpus; and rows of `trivium.formats.facts.FACTS`, one for each version of a fact.
     """
     builder, groups = Builder(seed), group_frames(seed)
     counts = dict.fromkeys(KINDS, facts) | {ASSIGNED: assigned_facts}
@@ -271,7 +271,7 @@ def build_crossed(
 
 
 def group_frames(seed: int) -> dict[str, int]:
-    """The group of each frame that several verbs tell, 0 to 3; groups are alike in how many verbs their frames have."""
+    """Return the group, 0 to 3, of each frame with several verbs; groups are alike in how many verbs frames have."""
     rng = random.Random(f"french groups {seed}")
     verbs = {frame.name: len(frame.units_of(noun=False)) for frame in tellable()}
     names = [name for name, count in verbs.items() if count > 1]
@@ -289,7 +289,7 @@ def role_in(corpus: str, group: int) -> tuple[bool, bool]:
 
 
 def style_of(corpus: str, groups: Mapping[str, int]) -> Style:
-    """How often a corpus tells of each frame, and by which of its lexical units."""
+    """Return the style of a corpus: the weights of frames, and of the lexical units of each."""
 
     def weigh_frame(frame: Frame) -> float:
         if frame.name not in groups:
@@ -308,7 +308,7 @@ def style_of(corpus: str, groups: Mapping[str, int]) -> Style:
 
 
 def _rows(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -> Iterator[dict[str, Any]]:
-    """Facts of a kind, in rows; what they tell is remembered by the builder."""
+    """Make facts of a kind, as rows; the builder remembers what they tell."""
     rng = random.Random(f"french facts {kind} {builder.seed}")
     frames = [frame for frame in tellable() if kind != ASSIGNED or frame.name in groups]
     for number, (frame, versions) in enumerate(write_facts(kind, count, frames, builder.names, rng), 1):

@@ -1,8 +1,8 @@
-"""The French world of a seed: adaptation questions in FQuAD's role, evaluation questions and texts in Calor's.
+"""French world of a seed: adaptation questions in FQuAD's role, evaluation questions and texts in Calor's.
 
-Texts are held out, and combinations: no agent does the same thing to the same theme in a question of the adaptation
-corpus and in one of the evaluation. The lexicon is shared between the splits (names, nouns and lexical units): small
-models trained from nothing read no better than chance about words that they never met.
+Texts and combinations are held out: no agent does the same thing to the same theme in a question of the adaptation
+corpus and in one of the evaluation. The splits share the lexicon (names, nouns and lexical units), since small models
+without pretraining read words that they have never met no better than by chance.
 """
 
 import random
@@ -15,17 +15,17 @@ from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.squad import SquadQuestion
 
-_SENTENCES, _QUESTIONS = 3, (2, 3)  # of a text
+_SENTENCES, _QUESTIONS = 3, (2, 3)  # numbers of sentences and questions of a text
 _ALIKE = 0.95
 
 
 class StuckError(RuntimeError):
-    """The grammar found no way to say what the design asks for."""
+    """The grammar cannot express what the design requires."""
 
 
 @dataclass(frozen=True)
 class FrenchWorld:
-    """Everything about an invented French corpus.
+    """Invented French corpora of a seed.
 
     Attributes:
         fquad: adaptation questions by split (train, validation).
@@ -43,16 +43,16 @@ class FrenchWorld:
 
 
 def build_french(seed: int, *, train: int, validation: int, evaluation: int, frame_texts: int) -> FrenchWorld:
-    """Build the world of a seed; the same on every machine.
+    """Build the world of a seed, the same on every machine.
 
     Args:
-        seed: everything follows from it; other seeds have other names and other texts.
-        train, validation: adaptation questions.
-        evaluation: evaluation questions.
-        frame_texts: annotated texts to train the frame parser on; a fifth as many to validate it.
+        seed: determines everything; other seeds have other names and other texts.
+        train, validation: numbers of adaptation questions.
+        evaluation: number of evaluation questions.
+        frame_texts: number of annotated texts that train the frame parser; a fifth as many validate it.
 
     Raises:
-        StuckError: a design that cannot be put into French.
+        StuckError: the design cannot be expressed in French.
     """
     builder = Builder(seed)
     test = builder.documents("calor-test", evaluation, CALOR)
@@ -75,7 +75,7 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
 
 
 class Builder:
-    """Makes the texts of a world, one split after the other, none of them twice."""
+    """Makes the texts of a world, one split after the other, all of them different."""
 
     def __init__(self, seed: int) -> None:
         self.seed, self.names = seed, draw_names(random.Random(f"french names {seed}"))
@@ -85,11 +85,11 @@ class Builder:
         self.held_out: set[tuple[str, str, str]] = set()
 
     def hold_out(self) -> None:
-        """Keep what has been asked so far from the texts to come."""
+        """Exclude what has been asked so far from later texts."""
         self.held_out |= self.combinations
 
     def questions(self, name: str, count: int, style: Style) -> list[SquadQuestion]:
-        """So many questions with their contexts."""
+        """Make `count` questions with their contexts."""
         questions = []
         for example in (example for document in self.documents(name, count, style) for example in document.examples):
             text, answers = example.text, ((example.answer_text, example.answer.start),)
@@ -97,7 +97,7 @@ class Builder:
         return questions
 
     def documents(self, name: str, questions: int, style: Style) -> list[Document]:
-        """Texts with so many questions about them."""
+        """Make texts with so many questions about them."""
         rng = random.Random(f"french {name} {self.seed}")
         waiting = draw_cells(questions, style, rng)
         made: list[Document] = []
@@ -118,7 +118,7 @@ class Builder:
         return made
 
     def _take_new(self, document: Document) -> bool:
-        """Whether a text and its questions are new, and not held out; if so, they are remembered."""
+        """Whether a text and its questions are new and not held out; if so, remember them."""
         text = document.annotated.text
         put = {(example.frame.frame, example.answer_text, example.question) for example in document.examples}
         if text in self.texts or self.questions_put & put or self.held_out & document.combinations:
@@ -130,9 +130,9 @@ class Builder:
 
 
 def _group(waiting: list[Cell], rng: random.Random) -> tuple[str, list[Cell]]:
-    """The next few cells that can stand in one text: of one domain, none that could be taken for another.
+    """Take the next few cells that fit into one text: of one domain, no two frames that could be mistaken.
 
-    Mostly they are about such things as the first (towns, objects), which then take part in several events.
+    Most are about the same kinds of things as the first one (towns, objects), which then take part in several events.
     """
     first = waiting[rng.randrange(min(len(waiting), 40))]
     domain = rng.choice(first.frame.domains)

@@ -8,13 +8,13 @@ from sample.french.bank import words
 
 @dataclass(frozen=True)
 class Verb:
-    """The forms of a verb in the third person.
+    """Forms of a verb in the third person.
 
     Attributes:
         participle: past participle, masculine singular.
         past: simple past, singular and plural.
         imperfect: singular and plural.
-        with_etre: whether its compound tenses have être, not avoir.
+        with_etre: whether its compound tenses are formed with être; else with avoir.
     """
 
     participle: str
@@ -48,7 +48,7 @@ def verb(lemma: str) -> Verb:
 
 
 def finite(lemma: str, tense: str, number: str) -> str:
-    """A finite form; tense is "past" (simple), "imperfect" or "present" (the auxiliaries only)."""
+    """Return a finite form; tense is "past" (simple), "imperfect" or "present" (the auxiliaries only)."""
     if tense == "present":
         singular, several = words()["present"][lemma]
     else:
@@ -57,13 +57,13 @@ def finite(lemma: str, tense: str, number: str) -> str:
 
 
 def agree(participle: str, gender: str, number: str) -> str:
-    """A participle in agreement: attaqué, attaquée, attaqués, attaquées; the circumflex of dû is lost."""
+    """Make a participle agree: attaqué, attaquée, attaqués, attaquées; dû loses its circumflex."""
     form = participle + ("e" if gender == "f" else "")
     return form + ("s" if number == "p" and not form.endswith("s") else "")
 
 
 def plural(noun: str) -> str:
-    """The plural of a noun or of a masculine adjective."""
+    """Return the plural of a noun or of a masculine adjective."""
     if noun in words()["plurals"]:
         return str(words()["plurals"][noun])
     if noun[-1] in "sxz":
@@ -74,7 +74,7 @@ def plural(noun: str) -> str:
 
 
 def adjective(lemma: str, gender: str, number: str) -> str:
-    """An adjective in agreement."""
+    """Make an adjective agree."""
     if gender == "m":
         return plural(lemma) if number == "p" else lemma
     form = words()["feminines"].get(lemma) or _feminine(lemma)
@@ -89,5 +89,5 @@ def _feminine(lemma: str) -> str:
 
 
 def determiner(lemma: str, gender: str, number: str) -> str:
-    """A determiner in agreement; elision and liaison are the writer's."""
+    """Make a determiner agree; elision and liaison are left to `tree.write`."""
     return str(words()["determiners"][lemma][2 * (number == "p") + (gender == "f")])

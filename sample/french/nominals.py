@@ -1,4 +1,4 @@
-"""Nouns as triggers: their phrases, and the sentences that hold them."""
+"""Nouns as triggers: their phrases, and the sentences with them."""
 
 import random
 
@@ -13,7 +13,7 @@ _TAKES_PLACE = ("", "mener", "effectuer", "commettre", "accomplir", "faire")
 
 
 def is_sayable(event: Event, roles: set[str]) -> bool:
-    """Whether the noun can be said with these elements: one that means doing something to a theme needs the theme."""
+    """Whether the noun can have these elements alone: one that means doing something to a theme needs the theme."""
     if "theme" in event.frame.elements and event.unit.of == "de" and "theme" not in roles:
         return False
     return bool(roles & {"agent", "theme"}) and not (event.unit.alone and "agent" in roles)
@@ -22,11 +22,11 @@ def is_sayable(event: Event, roles: set[str]) -> bool:
 def noun_phrase(
     event: Event, wording: Wording, *, determiner: str = "le", without: tuple[str, ...] = (), possessor: str = ""
 ) -> Telling:
-    """The event's noun with its elements; with a possessor ("son", "leur") the agent is the determiner."""
+    """Make the event's noun with its elements; a possessor ("son", "leur") is its determiner and replaces the agent."""
     unit = event.unit
     root = Node(unit.lemma, "NOUN", gender=unit.gender)
     arguments = {"theme": ("nmod", unit.of), "third": ("nmod", unit.third)}
-    if {"theme", "time"} <= {*event.frame.elements} and unit.of == "de":  # what has an origin does nothing
+    if {"theme", "time"} <= {*event.frame.elements} and unit.of == "de":  # a thing that has an origin does not act
         arguments = {**arguments, "agent": ("nmod", "par")}
     else:
         arguments = {"agent": ("nmod", "de"), **arguments}
@@ -38,13 +38,13 @@ def noun_phrase(
 
 
 class Nominal:
-    """Sentences in which the event's noun is the trigger; a possessor or a pronoun may stand for the agent."""
+    """Sentences whose trigger is the event's noun; a possessor or a pronoun may replace the agent."""
 
     def __init__(self, event: Event, wording: Wording, rng: random.Random, pronoun: Node | None = None) -> None:
         self.event, self.wording, self.rng, self.pronoun = event, wording, rng, pronoun
 
     def tell(self, role: str, *, far: bool) -> Telling | None:
-        """A sentence with an element two arcs and more from the trigger (`far`) or one; None when there is no way."""
+        """Make a sentence with an element two or more arcs from the trigger (`far`), or one; None: there is no way."""
         if self.event.frame.name == "Origin":
             return None if far or len(self.event.fillers) != 2 else self._equation()
         if not is_sayable(self.event, {*self.event.fillers}):
@@ -118,7 +118,7 @@ class Nominal:
 
 
 def happening(event: Event, subject: Node, form: Form, rng: random.Random) -> Node:
-    """A verb saying that an event came to pass, in agreement with its noun: eut lieu, fut menée."""
+    """Make a verb that says that an event happened, in agreement with its noun: eut lieu, fut menée."""
     carry = event.unit.carry
     if carry in _TAKES_PLACE and (not carry or rng.random() < 0.6):
         root = verb_group("avoir", Form(False, form.tense).agreeing(subject))

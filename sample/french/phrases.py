@@ -5,7 +5,7 @@ from sample.french.tree import Node
 
 
 def adposition(words: str) -> Node:
-    """A preposition; further words of a fixed one ("à_cause_de") depend on the first."""
+    """Make a preposition; further words of a fixed one ("à_cause_de") depend on the first."""
     first, *rest = words.split("_")
     node = Node(first, "ADP")
     for word in rest:
@@ -14,7 +14,7 @@ def adposition(words: str) -> Node:
 
 
 def the(lemma: str, head: Node) -> Node:
-    """A determiner in agreement with a noun."""
+    """Make a determiner that agrees with a noun."""
     return Node(determiner(lemma, head.gender, head.number), "DET", lemma)
 
 
@@ -24,9 +24,9 @@ def governed(preposition: str, head: Node) -> Node:
 
 
 def phrase(notation: str) -> Node:
-    """The tree of a phrase, fresh at every call: a noun phrase, a prepositional one, or an infinitive and its objects.
+    """Make the tree of a phrase: a noun phrase, a prepositional one, or an infinitive and its objects.
 
-    A preposition de, or any other inside a noun phrase, attaches to the last noun; after a verb the others do to it.
+    The preposition de attaches to the last noun; others do so inside a noun phrase, and after a verb to the verb.
     """
     head: Node | None = None
     last: Node | None = None
@@ -51,7 +51,7 @@ def phrase(notation: str) -> Node:
 
 
 def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | None, last: Node | None) -> Node:
-    """A noun, name or year with the words before it, attached to the phrase read so far."""
+    """Make a noun, name or year with the words before it, and attach it to the phrase read so far."""
     gender, number = tag.strip("PpY") or "m", "p" if tag.endswith("p") else "s"
     part_of_speech = {"Y": "NUM", "P": "PROPN"}.get(tag[0], "NOUN")
     node = Node(plural(lemma) if number == "p" else lemma, part_of_speech, lemma, gender, number)
@@ -74,7 +74,7 @@ def _nominal(lemma: str, tag: str, pending: list[tuple[str, str]], head: Node | 
 
 
 def predicate(notation: str, number: str) -> Node:
-    """A finite clause without its subject, in the simple past or (tag vi) in the imperfect."""
+    """Make a finite clause without its subject, in the simple past or (tag vi) in the imperfect."""
     root = phrase(notation)
     root.form = finite(root.lemma, "imperfect" if notation.partition(" ")[0].endswith(":vi") else "past", number)
     root.number = number

@@ -1,4 +1,4 @@
-"""Questions about an event in Calor's manner: from frame and elements, by a writer who does not see the sentence."""
+"""Questions about an event as Calor's annotators wrote them: from frame and elements, without seeing the sentence."""
 
 import random
 
@@ -11,19 +11,19 @@ from sample.french.verbs import Form, verb_group, verb_phrase
 
 
 class Question:
-    """The question for one element of an event, by a lexical unit of its frame.
+    """Question for one element of an event, by a lexical unit of its frame.
 
     Args:
-        event: what is asked about, with the lexical unit that the question uses and the elements it names.
-        role: the element that is asked for.
-        answer: what fills it.
+        event: the event, with the lexical unit that the question uses and the elements it names.
+        role: role of the element asked for.
+        answer: filler of this element.
     """
 
     def __init__(self, event: Event, role: str, answer: Filler, wording: Wording, rng: random.Random) -> None:
         self.event, self.role, self.answer, self.wording, self.rng = event, role, answer, wording, rng
 
     def tree(self) -> Node | None:
-        """The tree, question mark included; None when the unit does not lend itself to the question."""
+        """Make the tree, question mark included; None when the unit cannot ask for the element."""
         if not self.event.unit.is_noun:
             root = self._by_verb()
         elif self.event.frame.name == "Origin":
@@ -59,7 +59,7 @@ class Question:
     def _clause(
         self, form: Form, relation: str, wanted: Node | None = None, *, object_before: Node | None = None
     ) -> Node:
-        """What is asked for, the subject, and the verb with the subject's pronoun behind its finite part."""
+        """Make the element asked for, the subject, and the verb with the subject's pronoun behind its finite part."""
         subject = self.wording.tree(self.event.fillers["theme" if form.passive else "agent"])
         clause = verb_phrase(self.event, form.agreeing(subject), self.wording, object_before=object_before)
         _invert(clause.root, subject)
@@ -106,17 +106,17 @@ class Question:
         return root.open("obl:agent", governed("par", Node("qui", "PRON")))
 
     def _who(self) -> Node:
-        """Qui, or which thing."""
+        """Return "qui", or the word for a kind of thing."""
         return Node("qui", "PRON") if self.answer.is_people or not self.answer.kind else self._which()
 
     def _which(self) -> Node:
-        """Qui for people, else a word for what kind of thing it is: quel lieu, quel objet."""
+        """Return "qui" for people, else "quel" with a word for the kind of thing: quel lieu, quel objet."""
         if self.answer.is_people and self.rng.random() < 0.75:
             return Node("qui", "PRON")
         return phrase("quel:d " + self.rng.choice(fillers()["hypernyms"][self.answer.kind]))
 
     def _when_or_where(self) -> Node:
-        """The question word of an adjunct or a third element."""
+        """Return the question word of an adjunct or a third element."""
         answer = self.answer
         if self.role == "third" and answer.is_people:
             return governed(self.event.unit.third, Node("qui", "PRON"))

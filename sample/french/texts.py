@@ -1,4 +1,4 @@
-"""Texts: sentences about the same people and places, written out with their frames, chains, questions and syntax."""
+"""Texts: sentences about the same people and places, with their frames, chains, questions and syntax."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,16 +13,16 @@ from sample.french.tree import Line, write
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 
-LAST = "death"  # who has died does nothing more
+LAST = "death"  # the dead do nothing more, so this frame ends a text
 _SAME_YEAR, _PRONOUN = 0.3, 0.3
 
 
 @dataclass(frozen=True)
 class Document:
-    """A text with its syntax and the questions about it, in the order of the text.
+    """Text with its syntax and the questions about it, in the order of the text.
 
     Attributes:
-        combinations: frame, agent and theme of what is asked about.
+        combinations: (frame, agent, theme) of each event that is asked about.
     """
 
     annotated: AnnotatedText
@@ -33,10 +33,10 @@ class Document:
 
 
 def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -> list[Statement] | None:
-    """Write at least so many sentences: of the cells of the design, and of events that nobody asks about.
+    """Write at least `sentences` sentences: those of the design's cells, and events without questions.
 
     Returns:
-        One item a sentence; None when a cell could not be told with this cast.
+        One statement for each sentence; None when a cell could not be told with this cast.
     """
     rng, plan = cast.rng, _plan(cast, cells, sentences)
     years = _draw_years(cast, len(plan))
@@ -65,7 +65,7 @@ def tell_text(cast: Cast, cells: Sequence[Cell], sentences: int, style: Style) -
 
 
 def _plan(cast: Cast, cells: Sequence[Cell], sentences: int) -> list[Cell | None]:
-    """Cells in random order, deaths last; None for events beside them, one of them just before each chain."""
+    """Order cells at random, deaths last; None marks events without questions, one of them just before each chain."""
     shuffled = [*cells]
     cast.rng.shuffle(shuffled)
     shuffled.sort(key=lambda cell: cell.frame.near == LAST)
@@ -81,7 +81,7 @@ def _plan(cast: Cast, cells: Sequence[Cell], sentences: int) -> list[Cell | None
 
 
 def _draw_years(cast: Cast, count: int) -> list[int]:
-    """Years in order, some of them the same."""
+    """Draw years in order, some of them equal."""
     years = cast.names.years[cast.domain]
     places = [cast.rng.randrange(len(years) - count)]
     for _ in range(count - 1):
@@ -90,7 +90,7 @@ def _draw_years(cast: Cast, count: int) -> list[int]:
 
 
 def _weigh(frame: Frame, cells: Sequence[Cell], style: Style) -> float:
-    """The weight of a frame; more when it is about such things as the cells are, so that events share them."""
+    """Weigh a frame; it weighs more if it is about the same kinds of things as the cells, so that events share them."""
     kinds = {kind for cell in cells for kind in cell.frame.kinds.get("theme", ())}
     return style.frame(frame) * (8 if kinds & {*frame.kinds.get("theme", ())} else 1)
 
@@ -102,7 +102,7 @@ def draw_title(cast: Cast) -> str:
 
 
 def make_document(identifier: str, title: str, statements: Sequence[Statement]) -> Document:
-    """Write events out, one sentence after the other, with frames, chains, syntax and the questions about them."""
+    """Write events out, one sentence after the other, with frames, chains, syntax and questions."""
     lines: list[Line] = []
     for one in statements:
         lines.append(write(one.telling.root, lines[-1].tokens[-1].span.end + 1 if lines else 0))
@@ -138,7 +138,7 @@ def make_document(identifier: str, title: str, statements: Sequence[Statement]) 
 
 
 def _instance(one: Statement, line: Line) -> FrameInstance:
-    """The frame that a sentence holds, its elements in the order of the text."""
+    """Return the frame instance of a sentence, its elements in the order of the text."""
     frame, unit = one.event.frame, one.event.unit
     trigger = line.tokens[line.nodes.index(one.telling.trigger)].span
     elements = [
@@ -150,7 +150,7 @@ def _instance(one: Statement, line: Line) -> FrameInstance:
 
 
 def _chains(statements: Sequence[Statement], lines: Sequence[Line]) -> list[tuple[Span, ...]]:
-    """Who is meant by pronouns: the agent of the sentence before, mention by mention."""
+    """Find the mentions of each agent that pronouns refer to; it is the agent of the sentence before."""
     chains: list[list[Span]] = []
     meant: Filler | None = None
     for place, (one, line) in enumerate(zip(statements, lines, strict=True)):

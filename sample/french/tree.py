@@ -1,4 +1,4 @@
-"""Dependency trees that are written out as text: surface, syntax and spans come from one structure and agree.
+"""Dependency trees that are written out as text, so that surface, syntax and spans agree.
 
 A node is a word with its dependants to the left and to the right in the order of the text, so every tree is projective.
 Elision (l', d', qu', s', n', jusqu'), the contractions du, des, au, aux, and de before an indefinite plural are made
@@ -20,13 +20,13 @@ _VOWELS = "aeiouyâàéèêëîïôœh"
 
 @dataclass(eq=False)
 class Node:
-    """A word and what depends on it.
+    """Word and its dependants.
 
     Attributes:
-        form: the word as it stands in the text, before elision and contraction.
+        form: the word of the text before elision and contraction.
         part_of_speech: as Universal Dependencies name it.
-        gender, number: "m" or "f", "s" or "p": what agrees with the word takes these.
-        apart: not part of the constituent it stands in (a relative clause beside the noun phrase it says something of).
+        gender, number: "m" or "f", "s" or "p"; words that agree with this one take them.
+        apart: whether it is left out of its head's constituent, as a relative clause of a noun phrase is.
     """
 
     form: str
@@ -42,17 +42,17 @@ class Node:
         self.lemma = self.lemma or self.form
 
     def open(self, relation: str, child: "Node") -> "Node":
-        """Put a dependant before everything that stands so far; returns this node."""
+        """Attach a dependant before all other words of the subtree; returns this node."""
         self.left.insert(0, (relation, child))
         return self
 
     def close(self, relation: str, child: "Node") -> "Node":
-        """Put a dependant after everything that stands so far; returns this node."""
+        """Attach a dependant after all other words of the subtree; returns this node."""
         self.right.append((relation, child))
         return self
 
     def walk(self, relation: str = "root", head: "Node | None" = None) -> Iterator[tuple["Node", str, "Node | None"]]:
-        """Every word of the subtree in the order of the text, with its relation and its head."""
+        """Yield the words of the subtree in the order of the text, each with its relation and its head."""
         for name, child in self.left:
             yield from child.walk(name, self)
         yield self, relation, head
@@ -60,7 +60,7 @@ class Node:
             yield from child.walk(name, self)
 
     def constituent(self) -> set["Node"]:
-        """The words of the subtree without what stands apart in it."""
+        """Return the nodes of the subtree, without those under `apart` nodes."""
         nodes = {self}
         for _, child in (*self.left, *self.right):
             if not child.apart:
@@ -70,10 +70,10 @@ class Node:
 
 @dataclass(frozen=True)
 class Line:
-    """A written sentence; spans count from the start of the text it stands in.
+    """Written sentence; spans count characters from the start of its text.
 
     Attributes:
-        nodes: what the tokens were written from, one a token.
+        nodes: the node of each token.
     """
 
     text: str
@@ -81,7 +81,7 @@ class Line:
     nodes: tuple[Node, ...]
 
     def span(self, node: Node) -> Span:
-        """Where a constituent stands, commas at its edges left out."""
+        """Return the span of a constituent, without commas at its edges."""
         constituent = node.constituent()
         tokens = [token for token, own in zip(self.tokens, self.nodes, strict=True) if own in constituent]
         while tokens[0].part_of_speech == "PUNCT":
@@ -91,12 +91,12 @@ class Line:
         return Span(tokens[0].span.start, tokens[-1].span.end)
 
     def syntax(self) -> Sentence:
-        """Its tree."""
+        """Return its dependency tree."""
         return Sentence(self.tokens, Span(self.tokens[0].span.start, self.tokens[-1].span.end))
 
 
 def write(root: Node, start: int = 0) -> Line:
-    """Write a tree as a sentence whose first character stands at `start`; the full stop must be in the tree."""
+    """Write a tree as a sentence whose first character is at `start`; the full stop must be in the tree."""
     forms = _forms(list(root.walk()))
     numbers = {node: number for number, (node, _, _, _) in enumerate(forms, 1)}
     tokens: list[Token] = []
@@ -112,12 +112,12 @@ def write(root: Node, start: int = 0) -> Line:
 
 
 def starts_with_vowel(form: str) -> bool:
-    """Whether a word asks for elision before it."""
+    """Whether a word requires elision before it."""
     return form[0].lower() in _VOWELS and not form.lower().startswith(tuple(words()["aspirated"]))
 
 
 def _forms(walked: list[tuple[Node, str, Node | None]]) -> list[tuple[Node, str, str, Node | None]]:
-    """The written tokens: (node, form, relation, head)."""
+    """Return the written tokens: (node, form, relation, head)."""
     nodes = [node for node, _, _ in walked] + [Node(".", "PUNCT")] * 2
     forms: list[tuple[Node, str, str, Node | None]] = []
     contracted = -1

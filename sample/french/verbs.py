@@ -11,7 +11,7 @@ _COMPOUND = {"perfect": "present", "pluperfect": "imperfect"}
 
 @dataclass(frozen=True)
 class Form:
-    """A verb's form: mood is "finite", "infinitive", "past infinitive" or "participle"; gender and number agree."""
+    """Form of a verb: mood is "finite", "infinitive", "past infinitive" or "participle"; gender and number agree."""
 
     passive: bool
     tense: str = "past"
@@ -20,12 +20,12 @@ class Form:
     number: str = "s"
 
     def agreeing(self, subject: Node) -> "Form":
-        """The same with the gender and number of a subject."""
+        """Return the same form with the gender and number of a subject."""
         return replace(self, gender=subject.gender, number=subject.number)
 
 
 def verb_group(lemma: str, form: Form, object_before: Node | None = None) -> Node:
-    """A verb with its auxiliaries; the participle agrees with the subject after être, else with an object before it."""
+    """Make a verb with auxiliaries; a participle agrees with the subject after être, else with an object before it."""
 
     def inflect(infinitive: str, tense: str) -> str:
         return infinitive if "infinitive" in form.mood else finite(infinitive, tense, form.number)
@@ -49,7 +49,7 @@ def verb_group(lemma: str, form: Form, object_before: Node | None = None) -> Nod
 def verb_phrase(
     event: Event, form: Form, wording: Wording, *, without: tuple[str, ...] = (), object_before: Node | None = None
 ) -> Telling:
-    """A verb with everything but its subject; roles in `without` are said elsewhere."""
+    """Make a verb with all its elements but its subject; roles in `without` are expressed elsewhere."""
     unit, subject = event.unit, "theme" if form.passive else "agent"
     root = verb_group(unit.lemma, form, object_before)
     arguments = {
@@ -61,7 +61,7 @@ def verb_phrase(
 
 
 def sentence(root: Node, telling: Telling, fronted: tuple[str, Node] | None = None, **elements: Node) -> Telling:
-    """End a tree as a sentence, perhaps with something put to the front; it tells `telling` and `elements`."""
+    """End a tree as a sentence, perhaps with a fronted phrase; it tells `telling` and `elements`."""
     if fronted is not None:
         root.open("punct", Node(",", "PUNCT")).open(*fronted)
     root.close("punct", Node(".", "PUNCT"))

@@ -21,15 +21,13 @@ class CrossedParameters(Parameters):
 
     train: int = Field(ge=1, description="Training questions of either corpus")
     facts: int = Field(ge=2, description="Facts about each of f1, f2 with f3, f4, f5")
-    assigned_facts: int = Field(
-        ge=2, description="Facts about f0 with f6, of which either corpus tells in its own words"
-    )
+    assigned_facts: int = Field(ge=2, description="Facts about f0 with f6, told in the words of each corpus")
 
 
 class ComplexityWorldParameters(Parameters):
     """The sample world; `local` reads none of it."""
 
-    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0-2, reported is from 3 on")
+    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0 to 2, results are from 3 on")
     train: int = Field(ge=1, description="Training questions, in FQuAD's role")
     validation: int = Field(ge=1, description="Validation questions, in FQuAD's role")
     evaluation: int = Field(ge=1, description="Questions about frames, in Calor's role")
@@ -54,7 +52,7 @@ def write_calor(world: FrenchWorld, out: Path) -> dict[str, Path]:
 
 
 def write_crossed(parameters: ComplexityWorldParameters | None, out: Path) -> dict[str, float]:
-    """Write the facts to `facts.parquet` and a folder a corpus with `train.json`; no facts and no corpus for None."""
+    """Write `facts.parquet` and a folder with `train.json` for each corpus; None gives no facts and no corpus."""
     rows: list[dict[str, Any]] = []
     if parameters is not None:
         corpora, rows = build_crossed(parameters.seed, **parameters.crossed.model_dump())

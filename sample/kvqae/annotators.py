@@ -1,9 +1,8 @@
-"""Simulated annotators whose disagreement is known, and their work as Label Studio exports it.
+"""Simulated annotators whose disagreement is known, and their annotations as Label Studio exports them.
 
-Of each question there is a truth for each of three things: whether it ought to be discarded, to be rephrased, to get
-another image. It holds with the prevalence p, independently, and each annotator sees it wrongly with probability e,
-independently. So the κ that annotations should show is known before they are made (`expected_kappa`), and so is how
-many words each edit changes.
+A question may have three traits: it should be discarded, be rephrased, or get another image. Each is drawn with its
+prevalence p, and each annotator sees the opposite with probability e, all independently. So the κ of the annotations is
+known in advance (`expected_kappa`), and so is how many words each edit changes.
 """
 
 import itertools
@@ -26,20 +25,20 @@ _ASKING = re.compile(
 
 
 class Trait(Parameters):
-    """Something that is true of some questions, and that annotators see imperfectly."""
+    """A property of some questions, which annotators see imperfectly."""
 
-    prevalence: float = Field(ge=0, le=1, description="Share of questions of which it is true")
+    prevalence: float = Field(ge=0, le=1, description="Share of questions that have it")
     flip: float = Field(ge=0, le=0.5, description="Chance that an annotator sees the opposite")
 
 
 class AnnotationsParameters(Parameters):
     """Section `kvqae.annotations`: the simulated annotators; `local` reads none of it."""
 
-    discard: Trait = Field(description="The question ought to be discarded")
-    change_question: Trait = Field(description="The question ought to be rephrased")
-    change_image: Trait = Field(description="Another image ought to be chosen")
+    discard: Trait = Field(description="The question should be discarded")
+    change_question: Trait = Field(description="The question should be rephrased")
+    change_image: Trait = Field(description="Another image should be chosen")
     cancelled: float = Field(ge=0, lt=1, description="Chance that an annotator skips a task")
-    seed: int = Field(default=0, ge=0, description="Of truths, annotators and edits")
+    seed: int = Field(default=0, ge=0, description="Seed of traits, annotators and edits")
 
 
 def simulate(
@@ -48,14 +47,14 @@ def simulate(
     """Annotate tasks as the simulated annotators do.
 
     Returns:
-        The export, and what is expected of its statistics: kappa_{decision} over the tasks of several annotators;
-        edited_share of what an annotator keeps; edit_words, the mean over all edits that were made.
+        The export, and its expected statistics: `kappa_<decision>` over the tasks of several annotators; `edited_share`
+        of the questions that an annotator keeps; `edit_words`, the mean number of words that an edit changes.
     """
     rng = np.random.default_rng(parameters.seed)
     traits = (parameters.discard, parameters.change_question, parameters.change_image)
     exported: list[dict[str, Any]] = []
     words: list[int] = []
-    has_choice: list[bool] = []  # of the tasks of several annotators, whether there is another image
+    has_choice: list[bool] = []  # for each task of several annotators, whether there is another image
     numbers = itertools.count(1)
     for position, task in enumerate(tasks, 1):
         question, names = questions[task["data"]["id"]], task["data"]["annotators"].split()
@@ -94,7 +93,7 @@ def simulate(
 
 
 def any_seen(*traits: Trait) -> list[tuple[float, float]]:
-    """For each combination of truths: its probability, and that of an annotator who sees at least one of them."""
+    """Return for each combination of traits its probability, and that an annotator sees at least one of them."""
     states = []
     for truths in itertools.product((False, True), repeat=len(traits)):
         probability, none = 1.0, 1.0
@@ -106,7 +105,7 @@ def any_seen(*traits: Trait) -> list[tuple[float, float]]:
 
 
 def expected_kappa(states: list[tuple[float, float]]) -> float | None:
-    """Fleiss' κ of yes-or-no annotations over infinitely many questions: Var(r) / (p (1 - p)), with p = Σ π_z r_z.
+    """Compute Fleiss' κ of yes-or-no annotations of infinitely many questions: Var(r) / (p (1 - p)), p = Σ π_z r_z.
 
     It does not depend on the number of annotators; docs/kvqae-annotation.md derives it.
 
@@ -114,7 +113,7 @@ def expected_kappa(states: list[tuple[float, float]]) -> float | None:
         states: (π_z, r_z): a question is in state z with probability π_z, each annotator then says yes with r_z.
 
     Returns:
-        κ; None when everybody always says the same.
+        κ; None when all annotations are equal.
     """
     share = sum(probability * yes for probability, yes in states)
     variance = sum(probability * (yes - share) ** 2 for probability, yes in states)
@@ -124,7 +123,7 @@ def expected_kappa(states: list[tuple[float, float]]) -> float | None:
 def _decide(
     question: GeneratedQuestion, seen: list[bool], words: list[int], rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """The results of one annotation; `words` receives how many words an edit changes."""
+    """Return the results of one annotation; `words` receives how many words an edit changes."""
     discarded, rephrased, other = seen
     if discarded:
         return [_result(DECISION, "choices", str(rng.choice(DISCARD_REASONS)))]
@@ -132,7 +131,7 @@ def _decide(
     if rephrased:
         text, changed = _rephrase(question, rng)
         words.append(changed)
-    # The next one: those after it are worse, and annotators see that.
+    # The second image: later ones are worse, and annotators see that.
     image = question.images[1 if other and len(question.images) > 1 else 0]
     return [_result(DECISION, "choices", KEEP), _result(QUESTION, "text", text), _result(IMAGE, "choices", image)]
 
@@ -143,7 +142,7 @@ def _result(name: str, key: str, value: str) -> dict[str, Any]:
 
 
 def _rephrase(question: GeneratedQuestion, rng: np.random.Generator) -> tuple[str, int]:
-    """A changed text and in how many words: a lead, another mention, or only the sentence that asks."""
+    """Change a text by a lead, by another mention, or to the question alone; returns it and how many words changed."""
     lead = str(rng.choice(_LEADS))
     changes = [(f"{lead} {question.text}", len(lead.split()))]
     mention = re.search(rf"\b{re.escape(question.ambiguous_mention)}(?!\w)", question.text, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Articles in KILT's format: a lead, sections of facts and asides, lists that the knowledge base will drop."""
+"""Articles in KILT's format: a lead, sections of facts and asides, and lists that the knowledge base drops."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ _ASIDE, _TABLE = 0.15, 0.06
 
 
 def article(entity: Entity, writer: Writer, *, sentences: int) -> dict[str, Any]:
-    """One article as a line of KILT's knowledge source, of about `sentences` sentences; facts are never left out."""
+    """Write an article of about `sentences` sentences as a line of KILT's knowledge source; no fact is left out."""
     categories = [f"{entity.country.name} ({entity.kind.name})"]
     categories += [f"{entity.start} births", f"{entity.end} deaths"] if entity.gender else []
     return {
@@ -30,7 +30,7 @@ def article(entity: Entity, writer: Writer, *, sentences: int) -> dict[str, Any]
 
 
 def description(entity: Entity) -> str:
-    """Wikidata's short description."""
+    """Return Wikidata's short description."""
     if entity.gender:
         return f"{entity.country.demonym} {entity.label} ({entity.start}–{entity.end})"
     return f"{entity.label} in {entity.country.name}" if entity.kind.name != "country" else "country"
@@ -58,7 +58,7 @@ def _paragraphs(entity: Entity, writer: Writer, sentences: int) -> Iterator[str]
 
 
 def _lists(entity: Entity, writer: Writer) -> Iterator[str]:
-    """What KILT keeps of lists and tables."""
+    """Yield the lists and tables in KILT's form."""
     rng = writer.rng
     stations = sorted(writer.fill("{year}: {place}", entity) for _ in range(rng.randint(2, 4)))
     if entity.kind.name == "country":

@@ -1,4 +1,4 @@
-"""The bank: kinds of entities, what can be said and asked of each, and what names are made of, from `bank/*.yaml`."""
+"""Bank of kinds of entities, of wordings about them, and of the parts of names, read from `bank/*.yaml`."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -10,12 +10,12 @@ import yaml
 
 @cache
 def read(name: str) -> Any:
-    """A YAML file of the bank."""
+    """Read a YAML file of the bank."""
     return yaml.safe_load((Path(__file__).parent / "bank" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 class Item(NamedTuple):
-    """A Wikidata item that stands for a type or an occupation."""
+    """Wikidata item of a type or an occupation."""
 
     id: str
     label: str
@@ -23,7 +23,7 @@ class Item(NamedTuple):
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of entity; `bank/kinds.yaml` explains the fields. `fillers`: sentences that answer nothing."""
+    """Kind of entities; `bank/kinds.yaml` explains the fields, and `fillers` are sentences without answers."""
 
     name: str
     share: int
@@ -48,7 +48,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Relation:
-    """A fact that an article tells and a question asks for; `bank/persons.yaml` explains the wordings."""
+    """Relation that an article tells and a question asks for; `bank/persons.yaml` explains the wordings."""
 
     name: str
     of: tuple[str, ...]
@@ -63,7 +63,7 @@ class Relation:
 
 @cache
 def kinds() -> dict[str, Kind]:
-    """Every kind by name."""
+    """Read all kinds, by name."""
     fillers = read("fillers")
     return {
         name: Kind(
@@ -79,7 +79,7 @@ def kinds() -> dict[str, Kind]:
 
 @cache
 def relations() -> dict[str, Relation]:
-    """Every relation by name."""
+    """Read all relations, by name."""
     wordings = ("article", "question", "trivia", "inverse", "clue")
     return {
         name: Relation(name, **entry["is"], **{key: entry.get(key, "").splitlines() for key in wordings})
@@ -89,5 +89,5 @@ def relations() -> dict[str, Relation]:
 
 @cache
 def relations_of(kind: str) -> list[Relation]:
-    """The relations that entities of a kind may have."""
+    """Return the relations that entities of a kind may have."""
     return [relation for relation in relations().values() if {kind, kinds()[kind].group} & set(relation.of)]

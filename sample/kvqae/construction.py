@@ -1,6 +1,6 @@
-"""The sample's sources of the data set's construction (kvqae.md §2), about the entities of the sample world.
+"""The sample's sources for constructing the data set (kvqae.md §2), about the entities of the sample world.
 
-The photographs of Commons are described well and badly, and are free and not.
+Some photographs of Commons are well described and some badly; some licences are free and some not.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from trivium.core.engine import Engine
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
 
-ABSTRACT = ("country", "noble family", "order")  # types that the construction drops
+ABSTRACT = ("country", "noble family", "order")  # kinds that the construction drops
 # Shares of the persons; the last one is of all entities (the paper drops 31 % as living or abstract, and 3 % for want
 # of a Commons category or of a picture in it).
 LIVING, NO_GENDER, NO_OCCUPATION, MORE_OCCUPATIONS = 0.28, 0.03, 0.03, 0.2
 NO_CATEGORY = 0.03
-NO_ARTICLE = 5  # items that no article is about
-CYCLE = ("Q3624078", "Q6256")  # sovereign state is made a subclass of country, which is one of sovereign state
+NO_ARTICLE = 5  # number of items without an article
+CYCLE = ("Q3624078", "Q6256")  # sovereign state and country, subclasses of each other
 _FIRST_WITHOUT_ARTICLE = 2 * 10**9
 
 
@@ -36,14 +36,14 @@ def write_sources(
     out: Path, raw: Path, entities: Sequence[Entity], engine: Engine, *, seed: int, questions: int, linked: float,
     files: int, annotated: int, size: int, difficulty: Difficulty,
 ) -> dict[str, float]:  # fmt: skip
-    """Write every file of the sources but the concrete types below the folder `out`; returns what was written.
+    """Write the files of the sources, without the concrete types, to the folder `out`; returns counts.
 
     Args:
-        raw: the sample world's raw files; `entities` and `seed` are of that world.
-        questions: candidate questions.
-        linked: share of them whose links have the right page.
-        files: most files of a Commons category.
-        annotated: sentences with their analysis.
+        raw: raw files of the sample world, whose `entities` and `seed` are given.
+        questions: number of candidate questions.
+        linked: share of them whose links include the right page.
+        files: largest number of files in a Commons category.
+        annotated: number of sentences with their analysis.
         size: side of a photograph in pixels.
         difficulty: how far photographs differ.
     """
@@ -73,7 +73,7 @@ def write_sources(
 
 
 def _told(trivia: Path) -> dict[str, str]:
-    """What TriviaQA's training questions say of an entity, by its Wikipedia id: the questions and their answers."""
+    """Return the words of TriviaQA's training questions and answers about each entity, by its Wikipedia id."""
     told: defaultdict[str, str] = defaultdict(str)
     for _, record in read_json_lines(trivia):
         said = " ".join([record["input"], *record["output"]["answer"]])
@@ -84,14 +84,14 @@ def _told(trivia: Path) -> dict[str, str]:
 
 
 def plant(entities: Sequence[Entity], seed: int) -> Iterator[dict[str, Any]]:
-    """Entity JSON of the whole world, some claims taken away or added, as follows from its seed."""
+    """Yield Wikidata's JSON of all entities, with claims removed or added as the seed determines."""
     rng = random.Random(f"planted {seed}")
     persons = {entity.wikidata_id: entity.gender is not None for entity in entities}
     occupations = [entity.occupation.id for entity in entities if entity.occupation]
     items = list(wikidata_items(entities))
     for item in items:
         claims = item["claims"]
-        if persons.get(item["id"]):  # each case is drawn by itself: a person may have several
+        if persons.get(item["id"]):  # cases are drawn independently: a person may have several
             for share, key in ((LIVING, "P570"), (NO_GENDER, "P21")):
                 if rng.random() < share:
                     del claims[key]
@@ -110,7 +110,7 @@ def plant(entities: Sequence[Entity], seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _subjects(candidates: Sequence[Candidate], items: Sequence[dict[str, Any]]) -> list[Entity]:
-    """Entities whose photographs will be wanted: linked, dead, of a concrete type, with an image and a category."""
+    """Return the entities that need photographs: linked, dead, of a concrete type, with an image and a category."""
     claims = {item["id"]: item["claims"] for item in items if "P373" in item["claims"]}
     wanted = {identifier for identifier, claim in claims.items() if "P570" in claim or "P569" not in claim}
     subjects = {
@@ -135,7 +135,7 @@ _LICENSES = {
 
 @dataclass(frozen=True)
 class File:
-    """A file of a category: a photograph of `view`, or the reference, or a copy of it (then `view` is 0)."""
+    """File of a category: a photograph of a `view`, or the reference, or a copy of it (then `view` is 0)."""
 
     entity: Entity
     name: str
@@ -144,12 +144,12 @@ class File:
 
 
 def plan_files(subjects: Sequence[Entity], seed: int, most: int) -> list[File]:
-    """Which files are in the subjects' categories: at most `most` each, in random order; no name twice.
+    """Choose the files of the subjects' categories: at most `most` each, in random order, all names different.
 
     Args:
         subjects: entities with an image, none twice.
-        seed: of the world.
-        most: files of a category, at least 3.
+        seed: seed of the world.
+        most: largest number of files in a category, at least 3.
     """
     rng = random.Random(f"commons {seed}")
     return [file for subject in subjects for file in _category(subject, rng, most)]
@@ -169,7 +169,7 @@ def _category(subject: Entity, rng: random.Random, most: int) -> list[File]:
 
 
 def _record(subject: Entity, name: str, rng: random.Random) -> dict[str, Any]:
-    """A line of `commons.jsonl`, but for the sha1."""
+    """Return a line of `commons.jsonl` without the sha1."""
     year, category = rng.randint(subject.start, subject.end), subject.title
     described = subject.name if rng.random() < _NAMED["description"] else f"From an album of {subject.country.name}"
     other = [] if rng.random() < _NAMED["categories"] else [f"{year} in {subject.country.name}"]
@@ -186,7 +186,7 @@ def _record(subject: Entity, name: str, rng: random.Random) -> dict[str, Any]:
 def draw_files(
     files: Sequence[File], references: Images, engine: Engine, *, size: int, difficulty: Difficulty
 ) -> Iterator[tuple[str, bytes]]:
-    """(name, JPEG) of the files: references from the knowledge base's images, photographs drawn in parallel."""
+    """Yield (name, JPEG) of the files: references from the knowledge base, other photographs drawn in parallel."""
     for file in (file for file in files if not file.view):
         data = references.read(str(file.entity.image))
         yield file.name, data if file.name == file.entity.image else _smaller(data)

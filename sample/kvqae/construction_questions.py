@@ -1,6 +1,6 @@
 """Candidate questions that name their entity, in TriviaQA's own format, and the annotated sentences (kvqae.md §2).
 
-Both are read from bracketed wordings (`bank/construction.yaml`), which hold the gold analysis of a sentence.
+Both come from bracketed wordings (`bank/construction.yaml`), which contain the gold analysis of a sentence.
 """
 
 import random
@@ -15,12 +15,12 @@ from sample.kvqae.names import Pools
 from sample.kvqae.wording import PRONOUNS
 
 _PIECE = re.compile(r"\[\S+|\]|[^\s\[\]]+")
-_TIGHT = {",", ".", "?", "'s", "'"}  # words that stand close to the one before
+_TIGHT = {",", ".", "?", "'s", "'"}  # words without a space before them
 
 
 @dataclass
 class Sentence:
-    """Words with heads (positions; a root's is its own), dependency labels, tags and entities (start, end, label)."""
+    """Words with heads (indices; a root is its own head), dependency labels, tags and entities (start, end, label)."""
 
     words: list[str] = field(default_factory=list)
     heads: list[int] = field(default_factory=list)
@@ -35,15 +35,15 @@ class Sentence:
 
     @property
     def text(self) -> str:
-        """As written."""
+        """The sentence as written."""
         return "".join(word + " " * space for word, space in zip(self.words, self.spaces, strict=True))
 
     def record(self) -> dict[str, object]:
-        """A line of `annotated.jsonl`."""
+        """Return a line of `annotated.jsonl`."""
         return {**vars(self), "spaces": self.spaces, "entities": [list(entity) for entity in self.entities]}
 
     def add(self, word: str, tag: str, label: str = "") -> int:
-        """Append a word, a root for now; a word with the label of the one before continues its entity."""
+        """Append a word, as a root for now; a word with the label of the one before continues its entity."""
         place = len(self.words)
         if tag == "POS" and self.words[-1].endswith("s"):
             word = "'"
@@ -59,7 +59,7 @@ class Sentence:
 
 
 def analyse(wording: str) -> Sentence:
-    """Read a bracketed wording; see `bank/construction.yaml`, its placeholders filled."""
+    """Read a bracketed wording with filled placeholders; see `bank/construction.yaml`."""
     sentence, pieces = Sentence(), iter(_PIECE.findall(wording))
     for piece in pieces:
         if not piece.startswith("["):
@@ -69,7 +69,7 @@ def analyse(wording: str) -> Sentence:
 
 
 def _bracket(sentence: Sentence, pieces: Iterator[str]) -> int:
-    """Read up to the closing bracket; returns the place of the head, whose own head is still open."""
+    """Read up to the closing bracket; returns the index of the head, whose own head is not set yet."""
     children: list[tuple[int, str]] = []
     head = -1
     for piece in pieces:
@@ -89,11 +89,11 @@ def _bracket(sentence: Sentence, pieces: Iterator[str]) -> int:
 
 
 def bracket_name(name: str, label: str) -> str:
-    """A name's brackets: its head is the last word, but the first of "House of X" and of "X & Sons".
+    """Put brackets into a name: its head is the last word, but the first of "House of X" and of "X & Sons".
 
     Args:
         name: as in a sentence ("the Velmor Bridge").
-        label: of the named entity; empty for a common noun.
+        label: label of the named entity; empty for a common noun.
     """
     first, joint, rest = re.match(r"(.*?)(?: (of|and|&) (.*))?$", name).groups()  # type: ignore[union-attr]
     *before, head = first.split()
@@ -119,10 +119,10 @@ _IMAGELESS = 0.05
 
 @dataclass(frozen=True)
 class Candidate:
-    """A question that may become ViQuAE's.
+    """Question that may become one of ViQuAE's.
 
     Attributes:
-        entity: what it is about, named in it or not.
+        entity: entity that it is about, whether it is named or not.
         links: titles of the pages that TagMe found.
     """
 
@@ -138,7 +138,7 @@ class Candidate:
         return self.entity.title in self.links
 
     def record(self) -> dict[str, Any]:
-        """As TriviaQA writes it."""
+        """Return it as a line of TriviaQA."""
         value = self.entity.facts[self.relation]
         return {
             "QuestionId": self.id,
@@ -149,7 +149,7 @@ class Candidate:
 
 
 def facts_to_ask(entities: Sequence[Entity]) -> list[tuple[Entity, str]]:
-    """(entity, relation) that there are wordings for."""
+    """Return (entity, relation) of all facts with wordings."""
     relations = read("construction")["relations"]
     return [(entity, name) for entity in entities if entity.kind.asked for name in entity.facts if name in relations]
 
@@ -157,14 +157,14 @@ def facts_to_ask(entities: Sequence[Entity]) -> list[tuple[Entity, str]]:
 def ask_candidates(
     entities: Sequence[Entity], seed: int, number: int, *, linked: float, told: Mapping[str, str]
 ) -> list[Candidate]:
-    """At most `number` questions about facts of these entities, no fact twice.
+    """Ask at most `number` questions about facts of these entities, no fact twice.
 
     Args:
         entities: the whole world.
-        seed: of the world.
-        number: how many questions.
-        linked: share of the questions whose links have the entity's own page.
-        told: by Wikipedia id, what other questions tell of an entity: a fact whose answer is there is not asked.
+        seed: seed of the world.
+        number: largest number of questions.
+        linked: share of the questions whose links include the entity's page.
+        told: text of other questions about an entity, by Wikipedia id; a fact whose answer occurs there is not asked.
     """
     rng = random.Random(f"candidates {seed}")
     facts = [
@@ -187,9 +187,9 @@ def ask_candidates(
 
 
 def annotate_sentences(seed: int, number: int, known: Set[str]) -> list[Sentence]:
-    """Sentences of the same wordings about people and things of another world, none of whose names is in `known`.
+    """Analyse sentences about people and things of another world, none of whose names is in `known`.
 
-    They come entity by entity: the last ones are about others than the first ones.
+    They are ordered by entity, so that the last ones are about other entities than the first ones.
     """
     rng = random.Random(f"annotation {seed}")
     pools = Pools(rng)
@@ -202,12 +202,12 @@ def annotate_sentences(seed: int, number: int, known: Set[str]) -> list[Sentence
 
 
 def _other(entity: Entity, entities: Sequence[Entity], rng: random.Random) -> Entity:
-    """Another entity of the same kind; the entity itself where there is none."""
+    """Draw another entity of the same kind; the entity itself where there is none."""
     return rng.choice([one for one in entities if one.kind is entity.kind and one is not entity] or [entity])
 
 
 def _ask(entity: Entity, relation: str, other: Entity, rng: random.Random) -> tuple[str, Sentence]:
-    """A question in one of the relation's wordings: (kind of wording, sentence)."""
+    """Fill one of the relation's wordings; returns its kind and the sentence."""
     fragments: dict[str, str] = read("construction")["relations"][relation]
     drawn = rng.random()
     if drawn < _NONE + _TWO:

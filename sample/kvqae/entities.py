@@ -1,4 +1,4 @@
-"""The entities of the invented world, with names, years, countries, pictures and facts."""
+"""Entities of the invented world, with names, years, countries, pictures and facts."""
 
 import random
 from collections.abc import Sequence
@@ -18,15 +18,15 @@ _OWN, _COMMON = 0.64, 0.17
 
 @dataclass
 class Entity:
-    """One entity.
+    """Entity of the world.
 
     Attributes:
-        number: position in the world; identifiers are made of it.
-        name: as in the article's title, without a disambiguating bracket.
+        number: position in the world, from which identifiers are made.
+        name: title of the article without a disambiguating bracket.
         start, end: years of birth and death, or of foundation and of the last event.
         images: Wikidata image property → file name; empty for entities outside the knowledge base.
-        picture: what the renderer draws, with which identity.
-        facts: a relation's name → its answer.
+        picture: kind and identity that the renderer draws.
+        facts: answer of each relation, by its name.
     """
 
     number: int
@@ -44,7 +44,7 @@ class Entity:
 
     @property
     def named(self) -> str:
-        """Its name as in a sentence ("the Velmor Bridge")."""
+        """The name as in a sentence ("the Velmor Bridge")."""
         return f"the {self.name}" if self.kind.the else self.name
 
     @property
@@ -54,27 +54,27 @@ class Entity:
 
     @property
     def label(self) -> str:
-        """What it is: "painter", "ship"."""
+        """The noun for what it is: "painter", "ship"."""
         return self.occupation.label if self.occupation else self.kind.labels[0]
 
     @property
     def wikidata_id(self) -> str:
-        """Its Wikidata id: a number beyond Wikidata's own, so that no real item is meant."""
+        """The Wikidata id: a number beyond Wikidata's own, so that it is no real item's."""
         return f"Q{10**9 + self.number}"
 
     @property
     def wikipedia_id(self) -> str:
-        """The page's number."""
+        """The number of its page."""
         return str(10**8 + self.number)
 
     @property
     def image(self) -> str | None:
-        """The knowledge base's image: the first present property."""
+        """The knowledge base's image: the first of its images in the order of `PROPERTIES`."""
         return next((self.images[key] for key in PROPERTIES if key in self.images), None)
 
 
 def populate(seed: int, *, articles: int, imageless: int) -> tuple[list[Entity], Pools]:
-    """The entities of a seed's world, of which `imageless` have no image, and the pools that their answers are from."""
+    """Create the entities of a seed's world, `imageless` of them without image, and the pools of their answers."""
     pools = Pools(random.Random(f"entities {seed}"))
     entities = create_entities(pools, articles + imageless)
     _give_pictures(entities, pools.rng, seed, imageless)
@@ -83,7 +83,7 @@ def populate(seed: int, *, articles: int, imageless: int) -> tuple[list[Entity],
 
 
 def create_entities(pools: Pools, count: int) -> list[Entity]:
-    """Create entities without pictures and facts, some of every kind; names of things go to the pools."""
+    """Create entities without pictures and facts, some of each kind; names of things are added to the pools."""
     every = list(kinds().values())
     drawn = every + pools.rng.choices(every, [kind.share for kind in every], k=count - len(every))
     pools.rng.shuffle(drawn)
@@ -115,7 +115,7 @@ def _thing(number: int, kind: Kind, country: Country, pools: Pools) -> Entity:
 def _give_pictures(entities: Sequence[Entity], rng: random.Random, seed: int, imageless: int) -> None:
     """Give images to all but `imageless` entities, each with the next identity that fits.
 
-    World `seed` draws identities from [seed·10⁶, (seed + 1)·10⁶): nobody lives in two worlds.
+    World `seed` draws identities from [seed·10⁶, (seed + 1)·10⁶), so that no two worlds share one.
     """
     hidden = set(rng.sample(range(len(entities)), imageless))
     identity = seed * IDENTITIES_PER_WORLD
@@ -139,7 +139,7 @@ def _fits(entity: Entity, drawn: str, identity: int) -> bool:
 
 
 def tell_facts(entities: Sequence[Entity], pools: Pools) -> None:
-    """Draw the facts of every entity from pools that they share; no answer twice, none is its own name."""
+    """Draw the facts of each entity from shared pools; no answer occurs twice, and none is the entity's own name."""
     heads = sorted((one for one in entities if one.kind.name == "prime minister"), key=lambda head: head.start)
     for position, head in enumerate(heads):  # followed by the next one of the country, in the order of birth
         following = next((later for later in heads[position + 1 :] if later.country == head.country), None)

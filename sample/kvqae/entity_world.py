@@ -1,7 +1,7 @@
-"""The whole invented world of a seed, in memory: entities, articles, questions.
+"""The invented world of a seed, in memory: entities, articles, questions.
 
-A share of its persons may train the stand-in face encoder, as MS-Celeb's identities are among Wikipedia's. They are
-photographed anew for that: the photographs of the knowledge base and of the questions are not used in training.
+A share of its persons may train the stand-in face encoder, since some of MS-Celeb's identities are in Wikipedia. They
+are photographed anew: training never uses photographs of the knowledge base or of the questions.
 """
 
 import random
@@ -21,7 +21,7 @@ from trivium.formats.questions import SPLITS
 
 
 class Sizes(Parameters):
-    """Questions a split of ViQuAE."""
+    """Number of questions in each split of ViQuAE."""
 
     train: int = Field(ge=1, description="Training questions")
     validation: int = Field(ge=1, description="Validation questions")
@@ -29,19 +29,19 @@ class Sizes(Parameters):
 
 
 class SampleSizes(Parameters):
-    """All that the entities, articles and questions of the sample world follow from."""
+    """Seed and sizes that determine the entities, articles and questions of the sample world."""
 
     seed: int = Field(ge=0, le=998, description="World seed: other seeds have other entities and other faces")
     articles: int = Field(ge=50, description="Articles with an image: the knowledge base")
     imageless: int = Field(ge=0, description="Articles without image: in Wikipedia, not in the knowledge base")
-    sentences: int = Field(ge=4, le=40, description="About how many sentences an article has")
-    questions: Sizes = Field(description="ViQuAE's questions a split")
-    triviaqa: int = Field(ge=1, description="Most TriviaQA training questions; none about a fact that ViQuAE asks for")
+    sentences: int = Field(ge=4, le=40, description="Approximate number of sentences of an article")
+    questions: Sizes = Field(description="ViQuAE's questions in each split")
+    triviaqa: int = Field(ge=1, description="Largest number of TriviaQA training questions, about facts not in ViQuAE")
 
 
 @dataclass(frozen=True)
 class World:
-    """Entities (with and without image), their articles in the same order, questions by split."""
+    """Entities (with and without image), their articles in the same order, and questions by split."""
 
     entities: list[Entity]
     articles: list[dict[str, Any]]
@@ -63,7 +63,7 @@ def build_world(
 
 
 def sample_world(sizes: SampleSizes) -> World:
-    """The sample world of these sizes.
+    """Build the sample world of these sizes.
 
     Raises:
         BadInput: the articles hold too few facts for that many questions.
@@ -82,11 +82,11 @@ def sample_world(sizes: SampleSizes) -> World:
     return world
 
 
-FIRST_TRAINING_VIEW = 10_000  # far beyond the photographs that illustrate questions
+FIRST_TRAINING_VIEW = 10_000  # far above the views that illustrate questions
 
 
 def persons_of(seed: int, *, articles: int, imageless: int) -> list[Entity]:
-    """The persons of a world's knowledge base; its texts and questions play no role.
+    """Return the persons of a world's knowledge base, which do not depend on its texts and questions.
 
     Args:
         seed, articles, imageless: as in section `kvqae.world`.
@@ -97,6 +97,6 @@ def persons_of(seed: int, *, articles: int, imageless: int) -> list[Entity]:
 
 
 def choose_known(persons: Sequence[Entity], share: float, seed: int) -> dict[str, int]:
-    """Draw a share of the persons: {Wikidata id: identity that the renderer draws}."""
+    """Draw a share of the persons; returns the identity that the renderer draws, by Wikidata id."""
     chosen = random.Random(f"known persons {seed}").sample(list(persons), round(share * len(persons)))
     return {person.wikidata_id: person.picture[1] for person in chosen if person.picture}

@@ -1,4 +1,4 @@
-"""Invented names and answers: words of syllables, templates filled with them, pools that hand values out again."""
+"""Invented names and answers: words of syllables, templates filled with them, and pools whose values are reused."""
 
 import random
 import re
@@ -16,7 +16,7 @@ _ATTEMPTS = 400
 
 @dataclass(frozen=True)
 class Value:
-    """An answer: its usual form and other accepted forms."""
+    """Answer: its usual form and other accepted forms."""
 
     text: str
     aliases: tuple[str, ...] = ()
@@ -24,7 +24,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Country:
-    """A country that need not have an article of its own, and the number of its language."""
+    """Country, which need not have an article, and the number of its language."""
 
     name: str
     demonym: str
@@ -33,7 +33,7 @@ class Country:
 
 @dataclass(frozen=True)
 class Recipe:
-    """How a pool fills; `bank/pools.yaml` explains the fields."""
+    """How a pool is filled; `bank/pools.yaml` explains the fields."""
 
     make: list[str]
     aliases: tuple[str, ...] = ()
@@ -42,17 +42,17 @@ class Recipe:
 
 @cache
 def recipes() -> dict[str, Recipe]:
-    """Every recipe by the name of its pool."""
+    """Read all recipes, by the name of their pool."""
     return {name: Recipe(**entry) for name, entry in read("pools").items()}
 
 
 class Pools:
-    """All names and answers of one world; no invented name comes twice.
+    """All names and answers of one world; all invented names are different.
 
-    Given and family names are few, so that many people share them.
+    Given and family names are few, so that many people share one.
 
     Args:
-        rng: drives everything; the same generator gives the same names.
+        rng: generator that determines all names.
     """
 
     def __init__(self, rng: random.Random) -> None:
@@ -68,7 +68,7 @@ class Pools:
         self._families = {tongue: [self.word(tongue, "family", middle=0.6) for _ in range(110)] for tongue in tongues}
 
     def _claim(self, name: str) -> bool:
-        """Whether a name is new, whatever its case, and fit for print; from now on it is taken."""
+        """Whether a name is new, ignoring case, and allowed; from now on it is taken."""
         key = name.lower()
         fits = key not in self._taken and not any(word in key for word in read("lexicon")["avoided"])
         if fits:
@@ -82,7 +82,7 @@ class Pools:
         raise RuntimeError(f"no new name left of the kind {make()!r}")
 
     def word(self, tongue: int, *endings: str, middle: float) -> str:
-        """A new capitalised word; with probability `middle` it has three parts. `endings`: keys of tongues.yaml."""
+        """Make a capitalised word, of three parts with probability `middle`; `endings` are keys of tongues.yaml."""
         sounds = read("tongues")[tongue]
         ends = [end for key in endings for end in sounds[key].split()]
 
@@ -95,19 +95,19 @@ class Pools:
         return self._new(draw)
 
     def country(self, tongue: int) -> Country:
-        """A new country."""
+        """Make a new country."""
         ending = self.rng.choice(read("lexicon")["country_endings"])
         stem = self.word(tongue, "country", middle=1.0)
         return Country(stem + ending, stem + ending.removesuffix("a") + ("ian" if ending == "ar" else "an"), tongue)
 
     def person(self, country: Country, gender: str) -> Value:
-        """A given name and a family name, both of which recur, but not together; `J. Family` is a short form."""
+        """Make a pair of given and family name, which both recur, but not together; `J. Family` is its short form."""
         given, families = self.given[country.tongue, gender], self._families[country.tongue]
         name = self._new(lambda: f"{self.rng.choice(given)} {self.rng.choice(families)}")
         return Value(name, (f"{name[0]}. {name.split(' ', 1)[1]}",))
 
     def make(self, pool: str, country: Country) -> Value:
-        """A value of a pool, which `draw` may find from now on; a new one, but in a very large world."""
+        """Make a value of a pool and add it; it is new unless the world is very large."""
         recipe = recipes()[pool]
         for _ in range(_ATTEMPTS):
             slots = _Slots(self, country)
@@ -118,7 +118,7 @@ class Pools:
         return self.add(pool, country, Value(text, aliases))
 
     def add(self, pool: str, country: Country, value: Value) -> Value:
-        """Put a value where `draw` may find it."""
+        """Add a value to a pool, from which `draw` takes."""
         self._known(pool, country).append(value)
         return value
 
@@ -126,7 +126,7 @@ class Pools:
         return self._values[pool, country.name if _LOCAL.search(recipes()[pool].make[0]) else ""]
 
     def draw(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> Value:
-        """An answer for an entity of that country; none of the texts in `but`."""
+        """Draw an answer for an entity of that country, none of the texts in `but`."""
         if pool not in recipes():
             return Value(self.rng.choice([word for word in read("lexicon")[pool] if word not in but]))
         free = [value for value in self._known(pool, country) if value.text not in but]
@@ -134,7 +134,7 @@ class Pools:
         return self.rng.choice(free) if reused else self.make(pool, country)
 
     def decoy(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> str:
-        """A plausible value of the pool that is not the answer."""
+        """Draw a plausible value of the pool that is not the answer."""
         if pool not in recipes():
             return self.draw(pool, country, but=but).text
         free = [value.text for value in self._known(pool, country) if value.text not in but]
@@ -142,11 +142,11 @@ class Pools:
 
 
 class _Slots(dict[str, str]):
-    """The values for the braces of a template, each drawn once, when it is needed.
+    """Values for the placeholders of a template, each drawn once, when it is needed.
 
     Attributes:
         has_new_word: whether a drawn word makes the whole text new.
-        short_forms: of the person in it.
+        short_forms: short forms of the person's name in it.
     """
 
     def __init__(self, pools: Pools, country: Country) -> None:

@@ -1,4 +1,4 @@
-"""Questions about facts: ViQuAE's, in which the entity is only shown, and TriviaQA's, in which it is named."""
+"""Questions about facts: ViQuAE's, in which the entity is shown, and TriviaQA's, in which it is named."""
 
 import random
 from collections.abc import Mapping, Sequence
@@ -17,15 +17,15 @@ _DATED = ("ship", "company", "museum", "castle", "noble family", "city", "town")
 
 @dataclass(frozen=True)
 class EntityQuestion:
-    """A question about one fact of one entity.
+    """Question about one fact of one entity.
 
     Attributes:
-        id: ViQuAE's.
-        source: TriviaQA's id of the question that names the entity.
-        text: as asked; in ViQuAE the entity is only shown.
+        id: id in ViQuAE.
+        source: id in TriviaQA of the question that names the entity.
+        text: the question; in ViQuAE the entity is shown, not named.
         original: the same question with the entity's name.
-        answer: usual form and aliases.
-        view: which photograph illustrates it (≥ 1); 0 in TriviaQA.
+        answer: usual form of the answer and aliases.
+        view: number of the photograph that illustrates it (≥ 1); 0 in TriviaQA.
     """
 
     id: str
@@ -39,20 +39,20 @@ class EntityQuestion:
 
     @property
     def image(self) -> str:
-        """File name of its photograph."""
+        """The file name of its photograph."""
         return f"{self.entity.wikidata_id}_{self.view}.jpg"
 
 
 @dataclass
 class _Subject:
-    """An entity that may still be asked about, the relations left and the photographs used."""
+    """Entity that may still be asked about, its remaining relations and the number of photographs used."""
 
     entity: Entity
     left: list[str]
     views: int = 0
 
     def take(self, rng: random.Random, known: set[str]) -> Relation:
-        """Remove a relation from those left; now and then one whose answer is `known`, so that answers recur."""
+        """Remove and return a relation; sometimes one whose answer is `known`, so that answers recur."""
         recurring = [name for name in self.left if self.entity.facts[name].text in known]
         name = rng.choice(recurring if recurring and rng.random() < _RECURRING else self.left)
         self.left.remove(name)
@@ -61,14 +61,14 @@ class _Subject:
 
 
 def ask_viquae(entities: Sequence[Entity], writer: Writer, sizes: Mapping[str, int]) -> dict[str, list[EntityQuestion]]:
-    """ViQuAE's questions by split: no (entity, relation) twice, no image twice, few entities in two splits.
+    """Ask ViQuAE's questions, by split: no (entity, relation) and no image twice, few entities in two splits.
 
-    Persons and things take turns at random, as ViQuAE's annotators balanced them.
+    Persons and things are drawn equally often, as ViQuAE's annotators balanced them.
 
     Args:
         entities: the whole world; only those with an image are asked about.
         writer: fills the wordings.
-        sizes: questions a split; fewer come back when the world holds too few facts.
+        sizes: questions in each split; fewer are returned when the world has too few facts.
     """
     rng = writer.rng
     subjects = [_Subject(one, list(one.facts)) for one in entities if one.image and one.kind.asked]
@@ -124,14 +124,14 @@ def _viquae_question(
 
 
 def _mention(entity: Entity, rng: random.Random, *, with_country: bool) -> str:
-    """A mention of an entity that is not named: "this man", "this writer", "this Velmoran ship"."""
+    """Mention an entity without its name: "this man", "this writer", "this Velmoran ship"."""
     labels = (entity.label, PRONOUNS[entity.gender]["man"]) if entity.gender else entity.kind.labels
     demonym = f"{entity.country.demonym} " if with_country and entity.kind.name != "country" else ""
     return f"this {demonym}{rng.choice(labels)}"
 
 
 def _clues(entity: Entity, relation: Relation, writer: Writer) -> list[str]:
-    """Wordings that tell something else about the entity: its time, its country, a work, when or where the fact was."""
+    """Return wordings that tell other facts of the entity: its time, country, a work, a date or place of this fact."""
     clues = []
     if entity.gender:
         clues += ["{This} was from {country}.", f"{{This}} was born in the {decade(entity.start)}."]
@@ -151,7 +151,7 @@ def _clues(entity: Entity, relation: Relation, writer: Writer) -> list[str]:
 def ask_triviaqa(
     entities: Sequence[Entity], writer: Writer, number: int, without: set[tuple[int, str]]
 ) -> list[EntityQuestion]:
-    """TriviaQA's training questions: at most `number`, none about a fact in `without` (entity number, relation)."""
+    """Ask at most `number` training questions of TriviaQA, none about an (entity number, relation) in `without`."""
     facts = [
         (entity, relation)
         for entity in entities

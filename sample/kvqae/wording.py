@@ -1,4 +1,4 @@
-"""Filling a wording's placeholders: pronouns, years, names of others; and the grammar of "a" and "an"."""
+"""Fill the placeholders of wordings: pronouns, years, names of others; and choose between "a" and "an"."""
 
 import random
 import re
@@ -19,13 +19,13 @@ _AN = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:uni|use|one|eu|U[nst]i))")
 
 
 def tidy(sentence: str) -> str:
-    """Upper-case the first letter, turn "a" into "an" before a vowel."""
+    """Capitalise the first letter, and turn "a" into "an" before a vowel."""
     sentence = _AN.sub(r"\1n ", sentence.strip())
     return re.sub(r"^“?\w", lambda first: first[0].upper(), sentence)
 
 
 def decade(year: int) -> str:
-    """E.g. 1874 → "1870s", 1803 → "early 1800s"."""
+    """Name the decade of a year: 1874 → "1870s", 1803 → "early 1800s"."""
     return f"{'early ' if year % 100 < 10 else ''}{year // 10 * 10}s"
 
 
@@ -33,13 +33,12 @@ class Writer:
     """Writes sentences about the entities of one world.
 
     Args:
-        entities: all of them; sentences mention others.
-        rng: chooses wordings, years, others.
-        pools: false but plausible values.
+        entities: all entities, since sentences mention others.
+        rng: chooses wordings, years and other entities.
+        pools: source of false but plausible values.
 
     Attributes:
-        details: (entity number, relation) → the years and place told together with the fact; questions may hint at
-            them.
+        details: (entity number, relation) → years and place told with the fact; questions may use them as hints.
     """
 
     def __init__(self, entities: Sequence[Entity], rng: random.Random, pools: Pools) -> None:
@@ -52,13 +51,13 @@ class Writer:
                 self._holders[entity.kind.name, relation].append(entity)
 
     def peer(self, entity: Entity, candidates: Sequence[Entity]) -> Entity | None:
-        """One of the others, of the same time if there are such."""
+        """Draw another entity, of about the same time if there is one."""
         others = [other for other in candidates if other is not entity]
         near = [other for other in others if abs(other.start - entity.start) <= 25]
         return self.rng.choice(near or others) if others else None
 
     def fact(self, entity: Entity, relation: Relation) -> tuple[str, str]:
-        """(wording, sentence) that tell a fact; now and then with another form of the answer."""
+        """Tell a fact, sometimes with another form of the answer; returns the wording and the sentence."""
         value = entity.facts[relation.name]
         other = self.peer(entity, self._holders[entity.kind.name, relation.name])
         wording = self.rng.choice([wording for wording in relation.article if other or "{other" not in wording])
@@ -72,7 +71,7 @@ class Writer:
         return wording, sentence
 
     def aside(self, entity: Entity, relation: Relation, *, but: str) -> str | None:
-        """A sentence, in the article of `entity`, that tells the same relation of another entity in another wording."""
+        """Write a sentence for the article of `entity` that tells this relation of another one in another wording."""
         other = self.peer(entity, self._holders[entity.kind.name, relation.name])
         wordings = [one for one in relation.article if one.startswith("{S}") and "{other" not in one and one != but]
         if other is None or not wordings:
@@ -84,7 +83,7 @@ class Writer:
         return tidy(self.rng.choice(wordings).format_map(slots))
 
     def fill(self, wording: str, entity: Entity, **slots: str) -> str:
-        """Fill the placeholders; `slots` come before the entity's own."""
+        """Fill the placeholders; `slots` take precedence over the entity's own values."""
         return tidy(wording.format_map(_Slots(self, entity, slots)))
 
     def _slots(self, entity: Entity, relation: Relation, answer: str) -> "_Slots":
@@ -92,7 +91,7 @@ class Writer:
 
 
 class _Slots(dict[str, str]):
-    """The values of a wording's placeholders, each computed once, when it is needed."""
+    """Values of a wording's placeholders, each computed once, when it is needed."""
 
     def __init__(self, writer: Writer, entity: Entity, given: dict[str, str], *, pool: str = "settlement") -> None:
         super().__init__(given)
@@ -110,22 +109,22 @@ class _Slots(dict[str, str]):
         return value
 
     def year(self, first: int, last: int) -> str:
-        """A year between these two."""
+        """Draw a year between these two, both included."""
         return str(self.writer.rng.randint(first, last))
 
     def decoy(self, pool: str) -> str:
-        """A value of the pool that is not true of the entity."""
+        """Draw a value of the pool that is not true of the entity."""
         facts = self.entity.facts.values()
         known = [self.entity.name, *(form for fact in facts for form in (fact.text, *fact.aliases))]
         return self.writer.pools.decoy(pool, self.entity.country, but=known)
 
     def kin(self) -> str:
-        """The name of somebody else with an article."""
+        """Draw the name of another person with an article."""
         other = self.writer.peer(self.entity, self.writer.persons)
         return other.name if other else "nobody"
 
     def subject(self) -> str:
-        """How a sentence begins: "He", "Velmor", "The painter"."""
+        """Draw how a sentence begins: "He", "Velmor", "The painter"."""
         entity = self.entity
         ways = ["It", "It"] if entity.gender is None else [self["He"], self["He"], self["short"]]
         return self.writer.rng.choice([*ways, f"The {entity.label.removeprefix('noble ')}"])

@@ -1,4 +1,4 @@
-"""Write a world in the public formats: KILT, Wikidata, ViQuAE, TriviaQA; photographs are drawn in parallel."""
+"""Write a world in the public formats of KILT, Wikidata, ViQuAE and TriviaQA; photographs are drawn in parallel."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -22,7 +22,7 @@ _GENDERS = {"male": "Q6581097", "female": "Q6581072"}
 
 
 class Picture(NamedTuple):
-    """A photograph to draw: view 0 is the reference."""
+    """Photograph to draw; view 0 is the reference."""
 
     name: str
     kind: str
@@ -31,7 +31,7 @@ class Picture(NamedTuple):
 
 
 def write_world(world: World, out: Path, engine: Engine, *, size: int, difficulty: Difficulty) -> None:
-    """Write every raw file below `out`, but for TriviaQA; the same bytes whatever the number of workers."""
+    """Write all raw files but TriviaQA's to `out`; their bytes do not depend on the number of workers."""
     write_json_lines(out / "articles.jsonl", world.articles)
     write_json_lines(out / "wikidata.jsonl", wikidata_items(world.entities))
     for split, questions in world.viquae.items():
@@ -49,7 +49,7 @@ def write_world(world: World, out: Path, engine: Engine, *, size: int, difficult
 
 
 def write_triviaqa(world: World, out: Path) -> None:
-    """Write TriviaQA: its own training questions, and those behind ViQuAE's of the other splits."""
+    """Write TriviaQA: its own training questions, and for the other splits those that ViQuAE's come from."""
     for split, questions in world.viquae.items():
         trivia = world.triviaqa_train if split == "train" else questions
         write_json_lines(out / f"{split}.jsonl", map(triviaqa_record, trivia))
@@ -58,7 +58,7 @@ def write_triviaqa(world: World, out: Path) -> None:
 def draw_pictures(
     pictures: Sequence[Picture], engine: Engine, *, size: int, difficulty: Difficulty, description: str
 ) -> Iterator[tuple[str, bytes]]:
-    """(file name, JPEG) of each photograph, in order."""
+    """Yield (file name, JPEG) of each photograph, in order."""
     shards = [pictures[start : start + _BATCH] for start in range(0, len(pictures), _BATCH)]
     for shard in engine.map(partial(_draw, size=size, difficulty=difficulty), shards, description=description):
         yield from shard
@@ -69,7 +69,7 @@ def _draw(pictures: Sequence[Picture], *, size: int, difficulty: Difficulty) -> 
 
 
 def viquae_record(question: EntityQuestion) -> dict[str, Any]:
-    """One line of ViQuAE; `kilt_id` is the TriviaQA question's id in KILT."""
+    """Return a line of ViQuAE; `kilt_id` is the TriviaQA question's id in KILT."""
     return {
         "id": question.id,
         "input": question.text,
@@ -84,14 +84,14 @@ def viquae_record(question: EntityQuestion) -> dict[str, Any]:
 
 
 def triviaqa_record(question: EntityQuestion) -> dict[str, Any]:
-    """One line of TriviaQA in KILT's format; the provenance is the entity's article."""
+    """Return a line of TriviaQA in KILT's format; the provenance is the entity's article."""
     provenance = [{"wikipedia_id": [question.entity.wikipedia_id], "title": [question.entity.title]}]
     answer = {"original_answer": question.answer[0], "answer": list(question.answer), "provenance": provenance}
     return {"id": question.source, "input": question.original, "output": answer}
 
 
 def wikidata_items(entities: Sequence[Entity]) -> Iterator[dict[str, Any]]:
-    """Every entity, then every type, occupation and gender that they use, and the classes above these."""
+    """Yield all entities, then the types, occupations and genders that they use, and the classes above these."""
     yield from map(_entity_item, entities)
     labels = {item.id: item.label for kind in kinds().values() for item in kind.types}
     labels |= {identifier: label for identifier, (label, *_) in read("classes").items()}
@@ -137,7 +137,7 @@ def _claim(key: str, datatype: str, value_type: str, value: Any) -> dict[str, An
 
 
 def item_claim(key: str, identifier: str) -> dict[str, Any]:
-    """A statement whose value is an item."""
+    """Return a statement whose value is an item."""
     return _claim(key, "wikibase-item", "wikibase-entityid", {"id": identifier, "entity-type": "item"})
 
 

@@ -1,4 +1,4 @@
-"""Photographs of invented people and things: drawn, seeded, byte-identical on every machine.
+"""Photographs of invented people and things: drawn from seeds, byte-identical on every machine.
 
-Who comes in: the makers of worlds and of stand-in encoders. Read `photographs.py` first.
+Used by: the modules that make worlds and stand-in encoders. Read `photographs.py` first.
 """

@@ -1,4 +1,4 @@
-"""What every drawing is made of: seeded dice, colours, and a canvas of smooth filled shapes.
+"""Seeded random numbers, colours, and a canvas of smooth filled shapes, for all drawings.
 
 Pictures must be byte-identical on every machine, so nothing here calls the C library's transcendental functions: random
 numbers are uniform ones or sums of them, sines come from a table of whole degrees rounded to 1/65536, and the rest is
@@ -18,7 +18,7 @@ Colour = tuple[int, int, int]
 Point = tuple[float, float]
 T = TypeVar("T")
 
-# A canvas is this many times larger than the picture made of it: averaging down gives smooth edges.
+# A canvas is this many times larger than its picture; averaging pixels gives smooth edges.
 OVERSAMPLING = 2
 
 # Rounding to a coarse grid hides the last-digit differences between C libraries.
@@ -26,62 +26,62 @@ _SINES = [round(math.sin(math.radians(degree)) * 65536) / 65536 for degree in ra
 
 
 def sine(degrees: float) -> float:
-    """Sine of an angle rounded to a whole degree."""
+    """Return the sine of an angle rounded to a whole degree."""
     return _SINES[round(degrees) % 360]
 
 
 def cosine(degrees: float) -> float:
-    """Cosine of an angle rounded to a whole degree."""
+    """Return the cosine of an angle rounded to a whole degree."""
     return sine(round(degrees) + 90)
 
 
 class Dice:
-    """Random numbers that depend on a key only: `Dice("flag", 12, "view", 3)`."""
+    """Random numbers determined by a key alone: `Dice("flag", 12, "view", 3)`."""
 
     def __init__(self, *key: object) -> None:
         self._random = random.Random("/".join(map(str, key)))
 
     def uniform(self, low: float, high: float) -> float:
-        """A number in [low, high)."""
+        """Draw a number in [low, high)."""
         return low + (high - low) * self._random.random()
 
     def bell(self, spread: float) -> float:
-        """A number around 0 with standard deviation `spread`, at most 3.5 spreads away (a sum of four uniform ones)."""
+        """Draw a sum of four uniform numbers: mean 0, standard deviation `spread`, at most 3.5 times as far from 0."""
         return spread * 1.7320508 * (sum(self._random.random() for _ in range(4)) - 2.0)
 
     def integer(self, low: int, high: int) -> int:
-        """A whole number in [low, high], both included."""
+        """Draw a whole number in [low, high], both included."""
         return low + int(self._random.random() * (high - low + 1))
 
     def chance(self, probability: float) -> bool:
-        """True with this probability."""
+        """Draw True with this probability."""
         return self._random.random() < probability
 
     def choice(self, items: Sequence[T]) -> T:
-        """One of the items."""
+        """Draw one of the items."""
         return items[int(self._random.random() * len(items))]
 
 
 def mix(first: Colour, second: Colour, share: float) -> Colour:
-    """`first` with a share in [0, 1] of `second`."""
+    """Mix `first` with a share in [0, 1] of `second`."""
     red, green, blue = (round(a + (b - a) * share) for a, b in zip(first, second, strict=True))
     return red, green, blue
 
 
 def shade(colour: Colour, factor: float) -> Colour:
-    """A darker (factor < 1) or lighter (factor > 1) colour."""
+    """Make a colour darker (factor < 1) or lighter (factor > 1)."""
     red, green, blue = (max(0, min(255, round(channel * factor))) for channel in colour)
     return red, green, blue
 
 
 def jitter(colour: Colour, dice: Dice, amount: int) -> Colour:
-    """A similar colour, each channel at most `amount` away."""
+    """Draw a similar colour, each channel at most `amount` away."""
     red, green, blue = (max(0, min(255, channel + dice.integer(-amount, amount))) for channel in colour)
     return red, green, blue
 
 
 def smooth(points: Sequence[Point], steps: int = 5, closed: bool = True) -> list[Point]:
-    """Points of the Catmull-Rom spline through the given ones, `steps` a segment."""
+    """Compute points of the Catmull-Rom spline through the given ones, `steps` for each segment."""
     count = len(points)
     curve: list[Point] = []
     for index in range(count if closed else count - 1):
@@ -103,7 +103,7 @@ def smooth(points: Sequence[Point], steps: int = 5, closed: bool = True) -> list
 
 
 def clip(polygon: Sequence[Point], outline: Sequence[Point]) -> list[Point]:
-    """The part of a polygon inside a convex outline that runs clockwise (Sutherland and Hodgman 1974)."""
+    """Return the part of a polygon inside a convex clockwise outline (Sutherland and Hodgman 1974)."""
     kept = list(polygon)
     for (x0, y0), (x1, y1) in zip(outline, [*outline[1:], outline[0]], strict=True):
         corners, kept = kept, []
@@ -119,7 +119,7 @@ def clip(polygon: Sequence[Point], outline: Sequence[Point]) -> list[Point]:
 
 @dataclass(frozen=True)
 class Frame:
-    """A map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f.
+    """Map from a drawing's own coordinates to the unit square of the picture: x' = a·x + b·y + c, y' = d·x + e·y + f.
 
     Before that, cloth is lifted by `wave` · sin(200° · x + `phase`).
     """
@@ -134,7 +134,7 @@ class Frame:
     phase: float = 0.0
 
     def __call__(self, x: float, y: float) -> Point:
-        """Where a point lands."""
+        """Map a point."""
         if self.wave:
             y += self.wave * sine(200 * x + self.phase)
         return self.a * x + self.b * y + self.c, self.d * x + self.e * y + self.f
@@ -143,13 +143,13 @@ class Frame:
     def placed(
         x: float, y: float, scale: float, degrees: float = 0.0, squeeze: float = 1.0, shear: float = 0.0
     ) -> "Frame":
-        """Origin at (x, y), one unit = `scale`; squeezed and slanted before it is turned clockwise by `degrees`."""
+        """Put the origin at (x, y) with unit `scale`; squeeze and slant, then turn clockwise by `degrees`."""
         cos, sin = cosine(degrees) * scale, sine(degrees) * scale
         return Frame(cos * squeeze - sin * shear, -sin, x, sin * squeeze + cos * shear, cos, y)
 
 
 def _refined(points: list[Point]) -> list[Point]:
-    """The same line with eight points a segment, so that it can be bent."""
+    """Return the same line with eight points for each segment, so that it can be bent."""
     return [
         (ax + (bx - ax) * step / 8, ay + (by - ay) * step / 8)
         for (ax, ay), (bx, by) in pairwise(points)
@@ -158,7 +158,7 @@ def _refined(points: list[Point]) -> list[Point]:
 
 
 class Canvas:
-    """A square picture being drawn; shapes are given in a frame's coordinates, the unit square by default."""
+    """Square picture to draw on; shapes are given in a frame's coordinates, by default the unit square."""
 
     def __init__(self, size: int, background: Colour, frame: Frame | None = None) -> None:
         self.size = size
@@ -186,7 +186,7 @@ class Canvas:
         self.polygon(((left, top), (right, top), (right, bottom), (left, bottom)), fill)
 
     def ellipse(self, x: float, y: float, rx: float, ry: float, fill: Colour, *, start: int = 0) -> None:
-        """Draw a filled ellipse, or the segment of it from an angle (clockwise from the right) to 360 degrees."""
+        """Draw a filled ellipse, or its segment from an angle (clockwise from the right) to 360 degrees."""
         self.polygon(((x + rx * cosine(t), y + ry * sine(t)) for t in range(start, 361, 15)), fill)
 
     def line(self, points: Sequence[Point], fill: Colour, width: float) -> None:
@@ -196,5 +196,5 @@ class Canvas:
         self._draw.line(self._pixels(points), fill=fill, width=max(1, round(width * unit * scale)), joint="curve")
 
     def finish(self) -> Image.Image:
-        """The picture at its final size."""
+        """Return the picture at its final size."""
         return self.image.reduce(OVERSAMPLING)

@@ -1,4 +1,4 @@
-"""How hard the photographs are: the parameters of `kvqae.world.difficulty`."""
+"""Difficulty of the photographs: the parameters of `kvqae.world.difficulty`."""
 
 from pydantic import Field
 
@@ -6,7 +6,7 @@ from trivium.core.parameters import Parameters
 
 
 class Difficulty(Parameters):
-    """How far a photograph may be from the reference one, and how alike different entities are (0 = easiest)."""
+    """How much photographs may differ from the reference one, and how alike different entities are (0 = easiest)."""
 
     identity_spread: float = Field(
         gt=0, le=2, description="How different the faces of different people are; 1 = all traits free"

@@ -1,4 +1,4 @@
-"""Photographs of people: portraits in a setting, and those that show no face.
+"""Photographs of people: portraits in a setting, and photographs without a visible face.
 
 A head is drawn as shaded flat shapes from coordinates in three dimensions: x to the right, y down, z towards the
 camera; the chin is at y = 1, the crown at y = -1, the ears at x = ±width. Features lie on an ellipsoid, so turning the
@@ -23,13 +23,13 @@ _SHADOW_SCALE = 4
 
 
 class Head:
-    """A face turned by `yaw` and nodding by `pitch` degrees.
+    """Face turned by `yaw` and nodding by `pitch` degrees.
 
     Args:
         face: the person's traits.
-        frame: head coordinates to the picture's unit square.
-        smile: 0 (grave) to 1 (teeth).
-        light: from which side the light comes, -1 (left) to 1.
+        frame: map from head coordinates to the picture's unit square.
+        smile: from 0 (grave) to 1 (teeth).
+        light: side from which the light comes, from -1 (left) to 1 (right).
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Head:
         }
 
     def at(self, x: float, y: float, lift: float = 0.0, reach: float = 1.08, height: float = 1.25) -> Point:
-        """A point of an ellipsoid, `reach` face widths wide and `height` high, seen from the camera.
+        """Project a point of an ellipsoid, `reach` face widths wide and `height` high, towards the camera.
 
         The point is `lift` in front of the surface; the default surface is the face's.
         """
@@ -81,7 +81,7 @@ class Head:
         return x * self._cos + z * self._sin, y - (z - 0.55) * self._nod
 
     def landmarks(self) -> list[Point]:
-        """Both eyes (the picture's left one first), nose tip and mouth corners in the picture's unit square."""
+        """Return eyes (the picture's left one first), nose tip and mouth corners in the picture's unit square."""
         own = self.traits
         points = [self.at(side * own["eye_gap"], own["eye_height"]) for side in (-1, 1)]
         points.append(self.at(0, own["tip"], 0.12))
@@ -89,7 +89,7 @@ class Head:
         return [self.frame(*point) for point in points]
 
     def outline(self, grow: float = 0.0) -> list[Point]:
-        """The head's contour in frame coordinates."""
+        """Return the head's contour in frame coordinates."""
         own = self.face.measures
         w, jaw, shift = own["width"] + grow, own["jaw"], 0.07 * self._sin
         half = [(0.0, -1.0 - grow), (w * own["forehead"] * 0.72, -0.88 - grow), (w * 0.97, -0.42), (w, -0.02)]
@@ -98,7 +98,7 @@ class Head:
         return smooth([(x + shift * (1 if y > -0.2 else -0.6), y - 0.1 * self._nod * (1 - y)) for x, y in whole], 4)
 
     def draw(self, canvas: Canvas, pen: Pen) -> None:
-        """Draw ears, skull and its shadows, then all that lies on it."""
+        """Draw ears, skull and its shadows, then all features."""
         person, canvas.frame = read("person"), self.frame
         draw_shapes(canvas, pen.shapes(person["ears"]))
         canvas.polygon(self.outline(), self.face.skin)
@@ -106,7 +106,7 @@ class Head:
         draw_shapes(canvas, pen.shapes(person["front"]))
 
     def _shade(self, canvas: Canvas, pen: Pen) -> None:
-        """Lay light and shadow of the skull over the skin."""
+        """Draw the skull's light and shadow over the skin."""
         side = canvas.size * OVERSAMPLING // _SHADOW_SCALE
         shadow = Image.new("L", (side, side), 128)
         layer = ImageDraw.Draw(shadow)
@@ -119,7 +119,7 @@ class Head:
             fill(shape.points, shape.fill[0])
         unit = abs(self.frame.a) + abs(self.frame.b)
         soft = shadow.filter(ImageFilter.GaussianBlur(round(max(0.5, 0.055 * unit * side) * 4) / 4))
-        # Only around the head: everywhere else the layer leaves the picture as it is.
+        # Only around the head, since the layer changes nothing elsewhere.
         x, y, reach = round(self.frame.c * side), round(self.frame.f * side), round(1.5 * unit * side)
         left, top, right, bottom = max(0, x - reach), max(0, y - reach), min(side, x + reach), min(side, y + reach)
         box = (_SHADOW_SCALE * left, _SHADOW_SCALE * top, _SHADOW_SCALE * right, _SHADOW_SCALE * bottom)
@@ -129,18 +129,18 @@ class Head:
         canvas.image.paste(Image.fromarray(np.minimum(pixels, 255).astype(np.uint8)), box)
 
 
-# Passers-by are drawn from here on: nobody that an article or an encoder's training knows.
+# Identities of passers-by start here, above those of articles and of the encoders' training.
 STRANGERS = 2 * 10**9
 _GREY = (128, 128, 128)
 
 
 def shows_face(identity: int, view: int, difficulty: Difficulty) -> bool:
-    """Whether this photograph of a person is meant to show a face."""
+    """Whether this photograph of a person should show a face."""
     return not Dice("faceless", identity, view).chance(difficulty.faceless)
 
 
 def portrait(identity: int, view: int, *, size: int, difficulty: Difficulty) -> tuple[Image.Image, list[Point]]:
-    """A photograph that shows the person's face, and its five landmarks in pixels (eyes, nose, mouth corners)."""
+    """Draw a photograph of a person's face; returns it and five landmarks in pixels (eyes, nose, mouth corners)."""
     dice = Dice("portrait", identity, view)
     canvas = _setting(size, dice)
     if dice.chance(difficulty.company):
@@ -161,7 +161,7 @@ def portrait(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
 
 
 def faceless(identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
-    """A photograph of a person without a visible face: from behind, far away, or with the head out of the picture."""
+    """Draw a person without a visible face: from behind, far away, or with the head outside the picture."""
     dice = Dice("faceless scene", identity, view)
     face = Face.of(identity, difficulty.identity_spread)
     canvas = _setting(size, dice)
@@ -183,7 +183,7 @@ def faceless(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
 
 
 def _setting(size: int, dice: Dice) -> Canvas:
-    """A canvas with a room, a street, a garden or a studio wall, out of focus."""
+    """Draw a room, a street, a garden or a studio wall, out of focus; returns the canvas."""
     canvas, small, settings = Canvas(size, _GREY), Canvas(max(8, size // 3), _GREY), read("person")["settings"]
     colours = {"setting": choose_colour(dice, "settings", stray=30)[1]}
     draw_shapes(small, Pen(dice, {}, colours).shapes(settings[dice.choice(tuple(settings))]))
@@ -192,7 +192,7 @@ def _setting(size: int, dice: Dice) -> Canvas:
 
 
 def _disguised(face: Face, dice: Dice, difficulty: Difficulty) -> Face:
-    """Vary a person's looks: other hair, with or without glasses or beard."""
+    """Vary a person's looks: other hair, glasses or beard."""
     if dice.chance(difficulty.disguise):
         face = replace(face, style=dice.choice(styles(face.woman)))
     if dice.chance(difficulty.disguise * 0.5):
@@ -216,7 +216,7 @@ def _draw_person(canvas: Canvas, face: Face, frame: Frame, dice: Dice, difficult
 
 
 def _pen(head: Head, dice: Dice, hat: str = "none") -> Pen:
-    """A pen that draws a person with what is worn in this photograph."""
+    """Make a pen that draws a person with what they wear in this photograph."""
     worn: dict[str, Any] = {
         "hat": hat,
         "collar": "tie" if not head.face.woman and dice.chance(0.5) else "open",

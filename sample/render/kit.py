@@ -1,13 +1,13 @@
-"""The drawing kit: a pen that draws parts, which are data, with the dice, traits and colours of one entity.
+"""Drawing kit: a pen draws parts, which are data, with the dice, traits and colours of one entity.
 
-A part is a line of text, `SHAPE FILL NUMBERS`, as in SVG's paths, or a mapping; the files of `kinds` have many.
+A part is a line of text, `SHAPE FILL NUMBERS`, as in SVG's paths, or a mapping; `kinds/*.yaml` are made of them.
 
 - Shapes: `rect x y x y`, `poly`, `blob` (smooth), `line`, `curve` (smooth) and `rough` (a polygon whose corners stray)
   with `x y x y ...`, `oval x y rx ry`, `dome x y rx ry` (its upper half), `charge x y r` (the entity's small figure),
   `rungs n x y ... to x y ...` (n + 1 lines between two curves) and `zigzag` (likewise).
 - Fill: a colour of the entity or of palette `fixed`, a grey level, or `any`; `wall*.8` is darker, `rope/.03` is a
   line's width, `red|blue` alternate from copy to copy, and `ink:red` draws a charge in ink whose openings show red.
-- Number: `.3`, the name of a trait, or `.2~.4`: decided by the dice.
+- Number: `.3`, the name of a trait, or `.2~.4`: drawn by the dice.
 - Mappings draw the parts under `draw` again and again: `mirror`; `turn: n`, around the origin; `row: n` with
   `pitch: [dx, dy]`; `cells: [columns, rows]` in the box `in`, where each cell is [-1, 1]²; once, moved, scaled and
   turned, `at: [x, y, rx, ry, degrees]`; on another `surface`; cut off at the convex outline `within`; `if` a
@@ -28,19 +28,19 @@ from sample.render.canvas import Canvas, Colour, Dice, Frame, Point, clip, cosin
 
 _NUMBER = re.compile(r"-?\d*\.\d+")
 _CIRCLE = [(cosine(degrees), sine(degrees)) for degrees in range(0, 361, 18)]
-# A map from a drawing's coordinates to those of its shapes.
+# Map from a drawing's coordinates to those of its shapes.
 Surface = Callable[[float, float], Point]
 
 
 @cache
 def read(name: str) -> Any:
-    """A file of `kinds`, by its name."""
+    """Read a file of `kinds`."""
     return yaml.safe_load((Path(__file__).parent / "kinds" / f"{name}.yaml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A polygon, or a line if it has a width."""
+    """Polygon, or a line if it has a width."""
 
     points: list[Point]
     fill: Colour
@@ -57,27 +57,27 @@ def draw_shapes(canvas: Canvas, shapes: Sequence[Shape]) -> None:
 
 
 def choose_colour(dice: Dice, palette: str, *, besides: Sequence[str] = (), stray: int = 16) -> tuple[str, Colour]:
-    """A colour of a palette by its name, each channel at most `stray` away; none of those `besides`."""
+    """Draw a colour of a palette, none in `besides`, each channel at most `stray` away; returns its name and it."""
     colours = {name: channels for name, channels in read("palettes")[palette].items() if name not in besides}
     name = dice.choice(tuple(colours))
     return name, jitter(as_colour(colours[name]), dice, stray)
 
 
 def as_colour(channels: Sequence[int]) -> Colour:
-    """The colour of three numbers of a file."""
+    """Make a colour of the three numbers in a file."""
     red, green, blue = channels
     return red, green, blue
 
 
 class Pen:
-    """A pen that draws one entity.
+    """Pen that draws one entity.
 
     Args:
-        dice: decide what the parts leave open.
+        dice: draw what the parts leave open.
         traits: texts and numbers that parts name.
-        colours: those that fills name, beside the fixed ones.
+        colours: colours that fills name, in addition to the fixed ones.
         figure: the entity's charge.
-        surfaces: where parts can be drawn.
+        surfaces: surfaces on which parts can be drawn.
     """
 
     def __init__(
@@ -96,13 +96,13 @@ class Pen:
         self._surface: Surface | None = None
 
     def shapes(self, parts: Sequence[Any], surface: Surface | None = None) -> list[Shape]:
-        """The shapes of parts that lie on a surface."""
+        """Return the shapes of parts that lie on a surface."""
         self._shapes, self._surface = [], surface
         self._draw(parts, Frame(), 0)
         return self._shapes
 
     def _draw(self, parts: Sequence[Any], frame: Frame, copy: int) -> None:
-        """Draw parts: texts, mappings, and lists that an anchor brings in; `copy` counts what is drawn repeatedly."""
+        """Draw parts (texts, mappings, and lists that a YAML anchor inserts); `copy` counts repetitions."""
         for part in parts:
             if isinstance(part, str):
                 self._draw_shape(part, frame, copy)
@@ -126,7 +126,7 @@ class Pen:
                     self._draw(part.get("draw", part.get("mirror")), _then(step, frame), number)
 
     def _steps(self, part: dict[str, Any]) -> list[Frame]:
-        """For each copy, where a mapping moves its parts."""
+        """Return the map of each copy that a mapping draws."""
         if "mirror" in part:
             return [Frame(), Frame(a=-1.0)]
         if "turn" in part:
@@ -214,12 +214,12 @@ class Pen:
 
 @cache
 def _words(text: str) -> list[Any]:
-    """The words of a part, those that are numbers as such but for whole ones, which may be fills."""
+    """Split a part into words; decimal numbers become floats, whole ones stay text, since they may be fills."""
     return [float(word) if _NUMBER.fullmatch(word) else word for word in text.split()]
 
 
 def _placed(x: float, y: float, rx: float = 1.0, ry: float | None = None, degrees: float = 0.0) -> Frame:
-    """A map that scales, by `rx` in both directions unless `ry` is given, then turns clockwise and moves."""
+    """Make a map that scales by `rx` (and by `ry` downwards, if given), then turns clockwise and moves."""
     ry, cos, sin = rx if ry is None else ry, cosine(degrees), sine(degrees)
     return Frame(rx * cos, -ry * sin, x, rx * sin, ry * cos, y)
 
@@ -232,7 +232,7 @@ def _then(first: Frame, second: Frame) -> Frame:
 
 
 def _along(line: Sequence[Point], share: float) -> Point:
-    """The point at a share of a line, each of whose segments counts as much."""
+    """Return the point at a share of a line, each of whose segments counts equally."""
     place = share * (len(line) - 1)
     first = min(int(place), len(line) - 2)
     (ax, ay), (bx, by), rest = line[first], line[first + 1], place - first

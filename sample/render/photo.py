@@ -1,4 +1,4 @@
-"""Vary a drawn scene as cameras, light and files do."""
+"""Vary a drawn scene as cameras, light and file formats do."""
 
 import io
 
@@ -10,7 +10,7 @@ from sample.render.difficulty import Difficulty
 
 
 def pose(dice: Dice, difficulty: Difficulty, *, fill: float) -> Frame:
-    """A frame for a thing drawn in [-1, 1]², turned, slanted, scaled, shifted; `fill` = its share of the picture."""
+    """Draw a frame that turns, slants, scales and shifts a thing in [-1, 1]²; `fill` is its share of the picture."""
     crop, turn = difficulty.crop, difficulty.pose
     scale = fill / 2 * (1 + crop * dice.uniform(-0.3, 0.45))
     x, y = 0.5 + crop * dice.uniform(-0.14, 0.14), 0.5 + crop * dice.uniform(-0.14, 0.14)
@@ -74,7 +74,7 @@ def develop(image: Image.Image, dice: Dice, difficulty: Difficulty) -> Image.Ima
 
 
 def encode(image: Image.Image, quality: int = 90) -> bytes:
-    """The bytes of the JPEG file that holds a picture."""
+    """Encode a picture as JPEG."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()

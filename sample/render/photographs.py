@@ -1,4 +1,4 @@
-"""The entry of the renderer: one photograph of one entity, whatever its kind."""
+"""Entry point of the renderer: one photograph of one entity of any kind."""
 
 from PIL import Image
 
@@ -9,19 +9,19 @@ from sample.render.things import THINGS
 
 KINDS: tuple[str, ...] = ("person", *THINGS)
 
-# Worlds draw identities below this number; those of the stand-in encoders' training begin here.
+# Identities of worlds are below this number, those of the stand-in encoders' training at or above it.
 ENCODER_IDENTITIES = 10**9
 
 
 def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
-    """One photograph of one entity.
+    """Draw one photograph of one entity.
 
     Args:
         kind: one of `KINDS`.
-        identity: what the entity looks like; people with an even identity look like women (`is_woman`).
+        identity: number that determines the entity's looks; people with an even one look like women (`is_woman`).
         view: 0 is the knowledge base's reference photograph, others are different photographs of the same entity.
         size: side of the square picture in pixels.
-        difficulty: how far photographs differ.
+        difficulty: how much photographs differ.
 
     Returns:
         An RGB picture of `size` × `size` pixels.

@@ -1,4 +1,4 @@
-"""Photographs of things: the design itself, or the thing before a sky, ground, water or a wall."""
+"""Photographs of things: the design itself, or the thing in front of a sky, ground, water or a wall."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from sample.render.things import thing_of
 
 
 def draw_sky(canvas: Canvas, dice: Dice, horizon: float) -> None:
-    """A sky of the day or of the evening down to the horizon, with clouds."""
+    """Draw a sky of the day or of the evening down to the horizon, with clouds."""
     zenith, haze = dice.choice(
         (((92, 148, 212), (206, 224, 236)), ((150, 164, 178), (214, 216, 216)), ((74, 88, 140), (244, 176, 120)))
     )
@@ -27,7 +27,7 @@ def draw_sky(canvas: Canvas, dice: Dice, horizon: float) -> None:
 
 
 def draw_ground(canvas: Canvas, dice: Dice, horizon: float) -> None:
-    """Grass, sand or pavement below the horizon, and what closes the view."""
+    """Draw grass, sand or pavement below the horizon, and a ridge at it."""
     ground = jitter(dice.choice(((104, 140, 80), (186, 168, 124), (150, 146, 140))), dice, 18)
     ridge = [(x / 6, horizon - dice.uniform(0.0, 0.1)) for x in range(7)]
     canvas.polygon([*smooth(ridge, 4, closed=False), (1, 1), (0, 1)], mix(ground, (120, 140, 150), 0.5))
@@ -36,7 +36,7 @@ def draw_ground(canvas: Canvas, dice: Dice, horizon: float) -> None:
 
 
 def draw_water(canvas: Canvas, dice: Dice, horizon: float) -> None:
-    """A sea below the horizon."""
+    """Draw a sea below the horizon."""
     water = jitter(dice.choice(((58, 104, 140), (86, 128, 132), (60, 78, 104))), dice, 16)
     for row in range(6):
         top = horizon + (1 - horizon) * row / 6
@@ -47,7 +47,7 @@ def draw_water(canvas: Canvas, dice: Dice, horizon: float) -> None:
 
 
 def draw_wall(canvas: Canvas, dice: Dice, horizon: float) -> None:
-    """Plaster, planks or bricks from top to bottom."""
+    """Draw plaster, planks or bricks from top to bottom."""
     wall = jitter(dice.choice(((190, 182, 168), (142, 98, 74), (120, 124, 130), (222, 218, 208))), dice, 22)
     canvas.rectangle(0, 0, 1, 1, wall)
     lines, seam = dice.integer(0, 9), shade(wall, 0.88)
@@ -70,7 +70,7 @@ BACKDROPS: dict[str, Callable[[Canvas, Dice, float], None]] = {
 
 
 def draw_backdrop(canvas: Canvas, dice: Dice, names: list[str]) -> None:
-    """Draw some of the backdrops, from far to near; the canvas's frame is the whole picture afterwards."""
+    """Draw some of the backdrops, from far to near; afterwards the canvas's frame is the whole picture."""
     canvas.frame, horizon = Frame(), dice.uniform(0.52, 0.68)
     for name in names:
         BACKDROPS[name](canvas, dice, horizon)
@@ -80,7 +80,7 @@ PAPER = (250, 250, 250)
 
 
 def photograph(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
-    """A picture of a thing; view 0 of a flag, a coat of arms or a logo is its clean design."""
+    """Draw a photograph of a thing; view 0 of a flag, a coat of arms or a logo is the design alone."""
     thing, dice = thing_of(kind, identity), Dice("photograph", kind, identity, view)
     canvas = Canvas(size, PAPER)
     if thing.kind.graphic and view == 0:

@@ -1,4 +1,4 @@
-"""Things: a kind is a file of `kinds`, from which an entity's dice choose; drawings fill about [-1, 1]², y down."""
+"""Things: kinds are files of `kinds`, from which an entity's dice choose; drawings fill about [-1, 1]², y down."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -13,21 +13,21 @@ THINGS = ("flag", "coat_of_arms", "logo", "ship", "bridge", "building", "landsca
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of thing, as its file says it; `kit.py` tells how parts are written.
+    """Kind of thing, as read from its file; `kit.py` explains how parts are written.
 
-    Palettes, caption and backdrop may differ by sort, with "else" for the others. At last the whole drawing is bent,
-    so that no two entities have the same proportions.
+    Palettes, caption and backdrop may differ by sort, with "else" for the others. Finally
+    the whole drawing is bent, so that no two entities have the same proportions.
 
     Attributes:
         fill: share of a picture's side that the drawing usually fills.
-        backdrop: what stands behind it, of `backdrops.BACKDROPS`, from far to near.
-        caption: what is to be seen, with the names of sort, figure, traits and colours in braces.
+        backdrop: keys of `scenes.BACKDROPS`, from far to near.
+        caption: caption of the picture, with the names of sort, figure, traits and colours in braces.
         sorts: the parts of each sort; `under` and `over` are drawn before and after.
         colours: the palette of each colour.
-        traits: [lowest, highest] of a whole number; [probability, text] of what is or is not there; or choices.
-        warp: how far what lies at -0.5 and 0.5 of both axes may move, as a share of 0.5.
-        stretch: how far width and height may change.
-        graphic: its reference picture is the clean design on white, not a photograph.
+        traits: [lowest, highest] of a whole number; [probability, text] of an optional part; or choices.
+        warp: how far points at -0.5 and 0.5 of both axes may move, as a share of 0.5.
+        stretch: how much width and height may change, as a share.
+        graphic: whether its reference picture is the design alone on white, not a photograph.
     """
 
     fill: float
@@ -45,7 +45,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Thing:
-    """What one thing looks like: its kind and which sort of it, a caption, what is behind it, and its shapes."""
+    """Looks of one thing: its kind and sort, its caption, its backdrop, and its shapes."""
 
     kind: Kind
     category: str
@@ -60,13 +60,13 @@ class Thing:
 
 @cache
 def kind_of(name: str) -> Kind:
-    """A kind by its name."""
+    """Read a kind by its name."""
     return Kind(**read(name))
 
 
 @lru_cache(maxsize=1024)
 def thing_of(name: str, identity: int) -> Thing:
-    """What the thing of a kind with an identity looks like."""
+    """Draw the looks of the thing of a kind with an identity."""
     kind, dice = kind_of(name), Dice(name, identity)
     sort = dice.choice(tuple(kind.sorts))
     words: dict[str, Any] = {"sort": sort, "figure": dice.choice(tuple(read("charges")))}
@@ -81,7 +81,7 @@ def thing_of(name: str, identity: int) -> Thing:
     shapes = Pen(dice, traits, colours, figure=words["figure"]).shapes([kind.under, kind.sorts[sort], kind.over])
     across, down = _bend(kind, dice), _bend(kind, dice)
     bent = [Shape([(across(x), down(y)) for x, y in shape.points], shape.fill, shape.width) for shape in shapes]
-    # Twice: the text of a trait may name others.
+    # Twice, since the text of a trait may name other traits.
     caption = _of_sort(kind.caption, sort).format(**words).format(**words)
     return Thing(kind, sort, caption, _of_sort(kind.backdrop, sort), bent)
 
@@ -100,7 +100,7 @@ def _trait(choices: Sequence[Any], dice: Dice) -> Any:
 
 
 def _bend(kind: Kind, dice: Dice) -> Callable[[float], float]:
-    """A map of an axis that keeps 0: linear between -1, -0.5, 0, 0.5 and 1, and beyond."""
+    """Draw a map of an axis that keeps 0: linear between -1, -0.5, 0, 0.5 and 1, and beyond."""
     scale = 1 + dice.uniform(-kind.stretch, kind.stretch)
     inner = {side: 0.5 + dice.uniform(-0.5, 0.5) * kind.warp for side in (-1, 1)}
 

@@ -1,4 +1,4 @@
-"""What a person looks like: the traits that stay the same in all photographs."""
+"""Looks of a person: the traits that stay the same in all photographs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,13 +8,13 @@ from sample.render.kit import as_colour, choose_colour, read
 
 
 def is_woman(identity: int) -> bool:
-    """Whether the person drawn for this identity looks like a woman: even identities do."""
+    """Whether the person drawn for this identity looks like a woman: those of even identities do."""
     return identity % 2 == 0
 
 
 @dataclass(frozen=True)
 class Face:
-    """A person's traits: `measures` as in `kinds/person.yaml`, and what a face has or has not."""
+    """A person's traits: `measures` as in `kinds/person.yaml`, hair, beard, glasses and `marks`."""
 
     woman: bool
     skin: Colour
@@ -28,7 +28,7 @@ class Face:
 
     @staticmethod
     def of(identity: int, spread: float) -> "Face":
-        """The traits of an identity; `spread` scales how far faces are from the mean face."""
+        """Draw the traits of an identity; `spread` scales how much faces differ from the mean face."""
         dice, woman = Dice("person", identity), is_woman(identity)
         skins = [as_colour(channels) for channels in read("palettes")["skins"].values()]
         tone = min(len(skins) - 1.001, max(0.0, 2.4 + spread * dice.uniform(-2.4, 3.6)))
@@ -58,5 +58,5 @@ class Face:
 
 
 def styles(woman: bool) -> list[str]:
-    """The ways in which women, or men, wear their hair."""
+    """Return the hair styles of women, or of men."""
     return read("person")["styles"]["woman" if woman else "man"]

@@ -1,7 +1,7 @@
 """Small networks in place of BLIP's retrieval model, its captioner and VGG, trained on scenes (decorrelation.md §4).
 
-A ViT learns to see from hundreds of millions of captioned pictures. In the seconds that the sample has, captions alone
-do not get it there; the kinds of things that a patch shows and a picture holds do.
+A ViT learns to see from hundreds of millions of captioned pictures. Within the sample's seconds captions alone do not
+suffice, so it is also told which kinds of things each patch shows and each picture contains.
 """
 
 from pathlib import Path
@@ -26,11 +26,11 @@ from trivium.nets.vse import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
 
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
-_SCALE = 10.0  # of unit embeddings, so that the weights of the head that reads them can stay small
+_SCALE = 10.0  # factor of unit embeddings, so that the weights of the head after them can stay small
 
 
 def write_blip(scenes: ScenePictures, folder: Path, own: SceneBlip, *, seed: int, log: Log) -> float:
-    """Teach both towers which kinds of things there are, train with BLIP's losses, write a Hugging Face folder.
+    """Train both towers on the kinds of things, then with BLIP's losses; write a Hugging Face folder.
 
     Returns:
         The loss at the end.
@@ -41,7 +41,7 @@ def write_blip(scenes: ScenePictures, folder: Path, own: SceneBlip, *, seed: int
     network = transformers.BlipForImageTextRetrieval(_configure(tokenizer, own, scenes.pixels.shape[1]))
     mark: Any = tokenizer.convert_tokens_to_ids(MATCH)
     encoders = BlipEncoders(network, mark)
-    # Thrown away afterwards. One head reads both towers' embeddings: a picture and its text come to lie together.
+    # Not saved. One head reads the embeddings of both towers, which aligns those of a picture and its text.
     of_patch, of_whole = nn.Linear(own.width, len(KINDS)), nn.Linear(own.dimension, len(KINDS))
     begin_with_shares(of_patch, cells)
     begin_with_shares(of_whole, kinds)
@@ -63,7 +63,7 @@ def write_blip(scenes: ScenePictures, folder: Path, own: SceneBlip, *, seed: int
     taught = nn.ModuleList([network, of_patch, of_whole])
     shared: dict[str, Any] = {"examples": len(ids), "own": own, "seed": seed, "log": log}
     fit(taught, teach, name="blip_kinds", steps=own.taught_steps, **shared)
-    # Only now: the momentum encoders begin as copies of what was taught.
+    # Only after the first training, since the momentum encoders start as copies of the encoders.
     training = BlipTraining(encoders, temperature=TEMPERATURE, queue=_QUEUE, momentum=_MOMENTUM)
     loss = fit(training, lambda chosen: training.loss(*draw_batch(chosen), chosen, _ALPHA), name="blip", **shared)
     network.config.update({"contrast_temperature": training.temperature.item()})
@@ -72,10 +72,10 @@ def write_blip(scenes: ScenePictures, folder: Path, own: SceneBlip, *, seed: int
 
 
 def write_captioner(scenes: ScenePictures, folder: Path, own: StandIn, *, blip: Path, seed: int, log: Log) -> float:
-    """Train a caption decoder on the image tower of the folder `blip`, which stays as it is; write a folder.
+    """Train a caption decoder on the frozen image tower of the folder `blip`; write a Hugging Face folder.
 
     Returns:
-        The loss at the end, a token.
+        The mean loss per token of the last tenth of the steps.
     """
     tokenizer, ids, _ = _tokenize(scenes, folder)
     torch.manual_seed(seed)
@@ -114,7 +114,7 @@ def _tokenize(scenes: ScenePictures, folder: Path) -> tuple[transformers.PreTrai
 
 
 def _configure(tokenizer: transformers.PreTrainedTokenizerFast, own: SceneBlip, size: int) -> transformers.BlipConfig:
-    """A small BLIP; text and image towers are equally wide."""
+    """Make the configuration of a small BLIP, whose text and image towers are equally wide."""
     shape = {
         "hidden_size": own.width,
         "intermediate_size": 2 * own.width,
@@ -137,7 +137,7 @@ def _configure(tokenizer: transformers.PreTrainedTokenizerFast, own: SceneBlip, 
 
 
 def write_cnn(scenes: ScenePictures, folder: Path, own: SceneCnn, *, seed: int, log: Log) -> float:
-    """Train and write `config.json` and torchvision's state dict.
+    """Train a small VGG to classify kinds; write `config.json` and torchvision's state dict.
 
     Returns:
         The loss at the end: cross-entropy of each kind, summed over the kinds, of the picture and of its squares.
@@ -145,10 +145,10 @@ def write_cnn(scenes: ScenePictures, folder: Path, own: SceneCnn, *, seed: int, 
     torch.manual_seed(seed)
     network = Vgg(own.channels, grid=own.grid, hidden=own.hidden, classes=len(KINDS))
     for layer in network.modules():
-        if isinstance(layer, nn.Conv2d):  # torch's own initial weights are too small for a VGG to begin
+        if isinstance(layer, nn.Conv2d):  # torch's default weights are too small for a VGG to start learning
             nn.init.kaiming_normal_(layer.weight)
     kinds, cells = torch.from_numpy(scenes.kinds).float(), torch.from_numpy(scenes.cells).float()
-    # Thrown away after the training; without it hundreds of pictures of several things teach little.
+    # Not saved. Without this head, the network learns little from hundreds of pictures of several things.
     places = nn.Conv2d([width for width in own.channels if isinstance(width, int)][-1], len(KINDS), 1)
     last = next(layer for layer in reversed(network.classifier) if isinstance(layer, nn.Linear))
     begin_with_shares(last, kinds)

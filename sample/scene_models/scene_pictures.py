@@ -1,4 +1,4 @@
-"""Scenes that the base models are trained on: drawn as the data sets' are, and none of them is in any data set."""
+"""Scenes that train the base models: drawn as those of the data sets, and in none of them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from sample.scenes.wording import describe, plain
 from trivium.core.engine import Engine
 
 KINDS = tuple(sorted({*COCO.kinds, *FLICKR30K.kinds}))
-_SHARD = 250  # pictures, so that workers have something to share
+_SHARD = 250  # pictures that a worker draws at a time
 
 Drawn = tuple[NDArray[np.uint8], NDArray[np.bool_], list[str]]
 
@@ -31,8 +31,8 @@ class ScenePictures:
 
     Attributes:
         pixels: (n, size, size, 3) uint8.
-        cells: (n, rows, columns, kinds) bool, which of `KINDS` cover the middle of each square of a patch's size.
-        captions: `CAPTIONS` of the first, then of the second, ….
+        cells: (n, rows, columns, kinds) bool, which of `KINDS` cover the centre of each patch.
+        captions: `CAPTIONS` captions of the first picture, then of the second, ….
     """
 
     pixels: NDArray[np.uint8]
@@ -41,17 +41,17 @@ class ScenePictures:
 
     @property
     def kinds(self) -> NDArray[np.bool_]:
-        """(n, kinds), which of `KINDS` are in the picture."""
+        """Which of `KINDS` are in each picture, (n, kinds)."""
         kinds: NDArray[np.bool_] = np.any(self.cells, axis=(1, 2))
         return kinds
 
     def images(self, chosen: torch.Tensor, standard: tuple[tuple[float, ...], tuple[float, ...]]) -> torch.Tensor:
-        """(n, 3, size, size) of the chosen scenes, standardised to mean and deviation."""
+        """Return the chosen pictures, (n, 3, size, size), standardised by mean and deviation."""
         return standardise(self.pixels[chosen.numpy()], *standard)
 
 
 def draw_scenes(engine: Engine, parameters: DecorrelationBaseModelsParameters) -> ScenePictures:
-    """Draw scenes of COCO's cast and, every other one, of Flickr30k's: others than any world's, and for every seed."""
+    """Draw scenes with COCO's kinds and, alternately, Flickr30k's; seeds of other scenes never coincide with theirs."""
     numbers = range(parameters.scenes)
     shards = [numbers[first : first + _SHARD] for first in range(0, len(numbers), _SHARD)]
     draw = partial(_draw, parameters=parameters)
@@ -88,11 +88,11 @@ def _find_cells(scene: Scene, patch: int) -> NDArray[np.bool_]:
 
 
 def begin_with_shares(head: nn.Linear | nn.Conv2d, kinds: torch.Tensor) -> None:
-    """Let a head begin with how rare each kind is, else hundreds of steps go into learning that; (…, kinds) of 0, 1."""
+    """Set a head's biases to the log-odds of each kind in `kinds` (…, kinds), which take hundreds of steps to learn."""
     shares = kinds.flatten(0, -2).mean(dim=0)
     head.bias = nn.Parameter(shares.clamp(1e-4, 1 - 1e-4).logit())
 
 
 def kinds_loss(*pairs: tuple[torch.Tensor, torch.Tensor]) -> torch.Tensor:
-    """Cross-entropy of each kind, summed over the kinds and over pairs of logits and 0 or 1, (…, kinds) each."""
+    """Sum the cross-entropy of each kind over kinds and over pairs of logits and targets (0 or 1), (…, kinds) each."""
     return torch.stack([binary_cross_entropy_with_logits(*pair) for pair in pairs]).sum() * len(KINDS)

@@ -1,4 +1,4 @@
-"""How the stand-ins for released image-text models are sized and trained: section `decorrelation.base_models`."""
+"""Sizes and training of the stand-ins for released image-text models: section `decorrelation.base_models`."""
 
 from typing import Annotated, Literal
 
@@ -22,7 +22,7 @@ class SceneCnn(StandIn):
     """The CNN that VSE++ starts from."""
 
     channels: tuple[Annotated[int, Field(ge=1)] | Literal["M"], ...] = Field(
-        min_length=1, description="Of the convolutions; M pools 2x2"
+        min_length=1, description="Channels of the convolutions; M pools 2x2"
     )
     grid: int = Field(ge=1, description="Side of the map before the fully connected layers (VGG: 7)")
     hidden: int = Field(ge=1, description="Width of the fully connected layers (VGG: 4096)")
@@ -35,7 +35,7 @@ class SceneBlip(StandIn):
     width: int = Field(ge=32, multiple_of=32, description="Width of both towers")
     layers: int = Field(ge=1, description="Layers of both towers")
     dimension: int = Field(ge=2, description="Size of an embedding")
-    taught_steps: int = Field(ge=1, description="Steps in which the image tower learns what its patches show, before")
+    taught_steps: int = Field(ge=1, description="Steps before BLIP's own, on the kinds that patches show")
 
 
 class DecorrelationBaseModelsParameters(Parameters):
@@ -44,7 +44,7 @@ class DecorrelationBaseModelsParameters(Parameters):
     models: tuple[Model, ...] = Field(min_length=1, description="Which models to make, download or take")
     seed: int = Field(ge=0, description="Seed of the stand-ins' weights and of the scenes they are trained on")
     picture_size: int = Field(ge=32, le=256, description="Side of these scenes in pixels, as in the world")
-    scenes: int = Field(ge=1, description="How many; none of them is in the world")
+    scenes: int = Field(ge=1, description="Number of scenes; none of them is in the world")
     co_occurrence: float = Field(ge=0, le=1, description="As in the world: the web's pictures have it too")
     mention: float = Field(gt=0, le=1, description="As in the world")
     usual_colour: float = Field(ge=0, le=1, description="As in the world")

@@ -58,14 +58,14 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
 
 
 def _write_clip(scenes: "ScenePictures", folder: Path, own: SceneClip, *, seed: int, log: "Log") -> float:
-    """Train CLIP on scenes, its words numbered as in their captions; returns the loss at the end."""
+    """Train CLIP on scenes, with a tokenizer of their captions' words; returns the final loss."""
     import torch
 
     from sample.encoders.clip_stand_in import write_clip
     from sample.scene_models.words import save_clip_tokenizer
 
     tokenizer = save_clip_tokenizer(scenes.captions, folder)
-    # open_clip reads the tokenizer from the model's folder when a name stands here, whatever it is.
+    # With any name here, open_clip reads the tokenizer from the model's folder.
     text = {
         "context_length": own.tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words",
     }  # fmt: skip

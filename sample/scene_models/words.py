@@ -1,4 +1,4 @@
-"""Tokenizers of the sample's models: a number for every word of the captions, in the formats of the real ones."""
+"""Tokenizers of the sample's models: one token for each word of the captions, in the formats of the real ones."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,14 +14,14 @@ from trivium.decorrelation.models.vse import WORD, words_of
 
 
 def save_bert_tokenizer(captions: Iterable[str], folder: Path) -> PreTrainedTokenizerFast:
-    """[CLS] words [SEP], as BERT's; with BLIP's two marks. Write it and return it."""
+    """Write a tokenizer of BERT's form, [CLS] words [SEP], with BLIP's two marks; returns it."""
     marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
     words = [*marks.values(), BEGIN_CAPTION, MATCH, *_words(captions)]
     return _save(words, folder, "[CLS]", "[SEP]", **marks, extra_special_tokens=[BEGIN_CAPTION, MATCH])
 
 
 def save_clip_tokenizer(captions: Iterable[str], folder: Path) -> PreTrainedTokenizerFast:
-    """<start> words <end>; the end mark has the highest number, by which CLIP's text tower finds it."""
+    """Write a tokenizer of <start> words <end>; the end has the highest id, by which CLIP's text tower finds it."""
     marks = {"pad_token": "<pad>", "unk_token": "<unk>", "bos_token": "<start>", "eos_token": "<end>"}
     return _save(["<pad>", "<unk>", "<start>", *_words(captions), "<end>"], folder, "<start>", "<end>", **marks)
 

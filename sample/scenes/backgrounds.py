@@ -1,4 +1,4 @@
-"""Textured backgrounds: integer arithmetic and Pillow's integer code, the same bytes on every machine."""
+"""Textured backgrounds, by integer arithmetic and Pillow's integer code: the same bytes on every machine."""
 
 import random
 from functools import lru_cache
@@ -103,13 +103,13 @@ def _ground(draw: ImageDraw.ImageDraw, colour: Colour, size: int, horizon: int) 
 BACKGROUNDS = {"grass": _grass, "beach": _beach, "street": _street, "room": _room, "snow": _snow, "kitchen": _kitchen}
 
 
-@lru_cache(maxsize=1)  # a scene that is rendered again stands before the same one
+@lru_cache(maxsize=1)  # a scene is rendered several times before the same background
 def background(kind: str, seed: str, size: int, horizon: int) -> Image.Image:
-    """A background with its own details and a fine grain of ± 7.
+    """Draw a background with details of its own and a fine grain of ± 7.
 
     Args:
         kind: one of `BACKGROUNDS`.
-        seed: what the details depend on.
+        seed: seed of the details.
         size: side of the picture in pixels.
         horizon: the row where the ground begins.
     """

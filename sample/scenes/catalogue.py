@@ -1,4 +1,4 @@
-"""What stands in the scenes, read from `bank/kinds.yaml`: kinds of objects, who is on whom, who comes together."""
+"""Catalogue of the scenes, read from `bank/kinds.yaml`: kinds of objects, which ride on which, and planted pairs."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _READ: dict[str, Any] = yaml.safe_load((BANK / "kinds.yaml").read_text("utf-8"))
 
 @dataclass(frozen=True)
 class Look:
-    """One way to draw a kind.
+    """One way of drawing a kind.
 
     Attributes:
-        nouns: that name it, `singular/plural`.
+        nouns: nouns for it, `singular/plural`.
         drawing: its parts from back to front, as `bank/kinds.yaml` describes them.
-        garment: what a person wears.
+        garment: noun for a person's clothes.
     """
 
     nouns: Sequence[str]
@@ -28,12 +28,12 @@ class Look:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of object.
+    """Kind of object.
 
     Attributes:
         name: COCO's name of the class.
-        looks: the ways to draw it.
-        verbs: of `VERBS`, what it may be said to do.
+        looks: ways of drawing it.
+        verbs: keys of `VERBS` that captions may use of it.
         colours: the usual colour first; empty where captions name none.
         type: its type in Flickr30k Entities.
         scale: size relative to the other kinds.
@@ -48,7 +48,7 @@ class Kind:
 
 
 class Mount(NamedTuple):
-    """What may be on what: how far down the carrier its foot is, its relative size, and how captions say so."""
+    """Kinds of which one rides on the other: where its foot is on the carrier, its relative size, and the verb."""
 
     rider: str
     carrier: str
@@ -59,14 +59,14 @@ class Mount(NamedTuple):
 
 @dataclass(frozen=True)
 class Cast:
-    """The kinds of a data set: pairs planted together, one of each side; and kinds that come and go on their own."""
+    """Kinds of a data set: planted pairs with two sides, of which one kind each is drawn, and independent kinds."""
 
     pairs: Sequence[Sequence[Sequence[str]]]
     free: Sequence[str]
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """All of them."""
+        """All its kinds."""
         return (*(name for pair in self.pairs for side in pair for name in side), *self.free)
 
 

@@ -1,4 +1,4 @@
-"""The public formats: Karpathy's split file, COCO's instances, Flickr30k Entities' archive."""
+"""Public formats: Karpathy's split file, COCO's instances, Flickr30k Entities' archive."""
 
 import io
 import zipfile
@@ -15,13 +15,13 @@ from sample.scenes.wording import MENTION, SCENE, clothes_of, plain
 
 @dataclass(frozen=True)
 class Shot:
-    """A scene that was photographed.
+    """Photograph of a scene.
 
     Attributes:
         number: Karpathy's `imgid`.
-        dataset: whose picture it is.
+        dataset: name of its data set.
         split: `train`, `restval`, `val` or `test`, as in Karpathy's file.
-        scene, captions: what it shows, and what is said about it.
+        scene, captions: the scene, and its captions with marks.
     """
 
     number: int
@@ -32,24 +32,24 @@ class Shot:
 
     @property
     def coco_id(self) -> int:
-        """COCO's id, the number at the end of the file's name; COCO's ids have gaps."""
+        """The id in COCO, the number at the end of the file's name; ids have gaps as COCO's do."""
         return 9 + 37 * self.number
 
     @property
     def folder(self) -> str:
-        """COCO's folder of the picture."""
+        """The folder of the picture in COCO."""
         return "train2014" if self.split == "train" else "val2014"
 
     @property
     def name(self) -> str:
-        """File name of the picture."""
+        """The file name of the picture."""
         if self.dataset == "flickr30k":
             return f"{1000092795 + 7919 * self.number}.jpg"
         return f"COCO_{self.folder}_{self.coco_id:012d}.jpg"
 
 
 def karpathy(shots: Sequence[Shot]) -> dict[str, Any]:
-    """Karpathy's split file; COCO's sets carry `cocoid` and `filepath`."""
+    """Make Karpathy's split file; COCO's sets have `cocoid` and `filepath`."""
     dataset = "flickr30k" if shots[0].dataset == "flickr30k" else "coco"
     images, sentence = [], 0
     for shot in shots:
@@ -70,7 +70,7 @@ def karpathy(shots: Sequence[Shot]) -> dict[str, Any]:
 
 
 def outline(thing: Thing) -> list[float]:
-    """The polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
+    """Return the polygon around an object, row by row from its first to its last visible pixel (x, y, x, y, …)."""
     visible = np.asarray(thing.picture().getchannel("A")) > 0
     y = np.repeat(np.arange(len(visible) + 1), 2)[1:-1]  # of both ends of each row's sides
     lefts, rights = visible.argmax(axis=1), visible.shape[1] - visible[:, ::-1].argmax(axis=1)
@@ -82,7 +82,7 @@ def outline(thing: Thing) -> list[float]:
 
 
 def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
-    """COCO's instances file: boxes (left, top, width, height) and polygons in pixels."""
+    """Make COCO's instances file: boxes (left, top, width, height) and polygons in pixels."""
     categories = {name: number for number, name in enumerate(kinds, 1)}
     things = [(shot, thing) for shot in shots for thing in shot.scene.things]
     return {
@@ -109,7 +109,7 @@ def instances(shots: Sequence[Shot], kinds: Sequence[str]) -> dict[str, Any]:
 
 
 def entities(shots: Sequence[Shot]) -> bytes:
-    """Flickr30k Entities' archive: an XML file with boxes and a file of annotated sentences a picture."""
+    """Make Flickr30k Entities' archive: for each picture an XML file with boxes and a file of annotated sentences."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for shot in shots:
@@ -117,20 +117,20 @@ def entities(shots: Sequence[Shot]) -> bytes:
             worn = [clothes_of(index) for index in range(len(shot.scene.things))]
             numbers = {entity: 20 * shot.number + n for n, entity in enumerate((SCENE, *shot.scene.kinds, *worn), 1)}
             sentences = "".join(_annotate(caption, numbers) + "\n" for caption in shot.captions)
-            # A ZipInfo carries no time of writing.
+            # A ZipInfo has no time of writing, so the bytes are always the same.
             archive.writestr(zipfile.ZipInfo(f"Annotations/{stem}.xml"), _boxes(shot, numbers))
             archive.writestr(zipfile.ZipInfo(f"Sentences/{stem}.txt"), sentences)
     return buffer.getvalue()
 
 
 def _annotate(caption: str, numbers: dict[str, int]) -> str:
-    """`[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
+    """Annotate a caption: `[/EN#1/people A man] rides [/EN#2/animals a horse] .`"""
     text = MENTION.sub(lambda match: f"[/EN#{numbers[match[1]]}/{match[2]} {match[3]}]", caption)
     return text.replace(",", " ,").removesuffix(".") + " ."
 
 
 def _boxes(shot: Shot, numbers: dict[str, int]) -> str:
-    """XML with boxes as Flickr30k Entities has them: pixels counted from 1, both ends included."""
+    """Make the XML of boxes as Flickr30k Entities has them: pixels counted from 1, both ends included."""
     boxes = []
     for index, thing in enumerate(shot.scene.things):
         left, top, width, height = thing.box

@@ -1,6 +1,6 @@
-"""Scenes: which objects stand where, before which background; and the picture of one.
+"""Scenes: which objects are where, on which background, and the picture of a scene.
 
-Objects are small pictures with transparency, which can be told apart at a height of 14 pixels.
+Objects are small transparent pictures whose kinds are recognisable at a height of 14 pixels.
 """
 
 from collections.abc import Collection
@@ -16,7 +16,7 @@ from sample.scenes.catalogue import COLOURS, KINDS, MOUNTS, PAINTS, Cast, Mount
 
 
 class Sprite(Canvas):
-    """A canvas that is transparent where nothing is drawn."""
+    """Canvas that is transparent where nothing is drawn."""
 
     def __init__(self, size: int, frame: Frame) -> None:
         super().__init__(size, (0, 0, 0), frame)
@@ -26,7 +26,7 @@ class Sprite(Canvas):
 
 @cache
 def sprite(kind: str, look: int, colour: str, side: int, flip: bool) -> Image.Image:
-    """An object that fits a square of `side` pixels, cut to what is visible of it; RGBA."""
+    """Draw an object that fits a square of `side` pixels, cropped to its visible part; RGBA."""
     canvas = Sprite(OVERSAMPLING * side, Frame(a=-1.0, c=1.0) if flip else Frame())
     for part in KINDS[kind].looks[look].drawing:
         _draw_part(canvas, part, COLOURS[colour])
@@ -53,13 +53,13 @@ def _draw_part(canvas: Canvas, part: list[Any], own: Colour) -> None:
                 canvas.ellipse(x, y, wide, high, fill, start=180 if shape == "dome" else 0)
 
 
-_CLOTHES = ("white", "green", "orange")  # which captions do not mention
+_CLOTHES = ("white", "green", "orange")  # colours that captions do not mention
 _TWINS, _MOUNTED, _CROWDED = 0.12, 0.6, 0.15
 
 
 @dataclass(frozen=True)
 class Thing:
-    """One object in a scene; `left`, `top`, `width`, `height` are those of what is visible of it, in pixels."""
+    """Object in a scene; `left`, `top`, `width`, `height` are those of its visible part, in pixels."""
 
     kind: str
     look: int
@@ -73,30 +73,30 @@ class Thing:
 
     @property
     def box(self) -> tuple[int, int, int, int]:
-        """(left, top, width, height)."""
+        """Bounding box (left, top, width, height)."""
         return self.left, self.top, self.width, self.height
 
     def picture(self) -> Image.Image:
-        """The object alone, RGBA."""
+        """Draw the object alone, RGBA."""
         return sprite(self.kind, self.look, self.colour, self.side, self.flip)
 
     def resized(self, side: int) -> "Thing":
-        """The same object, not placed yet, fitting a square of `side` pixels."""
+        """Return the same object, not placed yet, fitting a square of `side` pixels."""
         width, height = sprite(self.kind, self.look, self.colour, side, self.flip).size
         return replace(self, side=side, width=width, height=height)
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Objects before a background, and where they stand.
+    """Objects and their places on a background.
 
     Attributes:
-        seed: what the details of the background depend on.
+        seed: seed of the background's details.
         background: one of `BACKGROUNDS`.
         size: side of the picture in pixels.
         horizon: the row where the ground begins.
         things: from back to front.
-        mounted: (rider, carrier, how) where one thing is on another, as indices into `things`.
+        mounted: (rider, carrier, mount) where one thing rides on another, as indices into `things`; else None.
     """
 
     seed: str
@@ -108,15 +108,15 @@ class Scene:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds of objects in it, sorted."""
+        """The kinds of its objects, sorted."""
         return tuple(sorted({thing.kind for thing in self.things}))
 
     def fingerprint(self) -> tuple[object, ...]:
-        """Same objects at the same places before the same background: same fingerprint."""
+        """Return a value that is equal for the same objects at the same places on the same background."""
         return self.background, *sorted((thing.kind, *thing.box) for thing in self.things)
 
     def render(self, without: Collection[str] = ()) -> Image.Image:
-        """The picture, on request without the objects of some kinds; all other pixels stay as they are."""
+        """Draw the picture, optionally without the objects of some kinds; all other pixels are unchanged."""
         image = background(self.background, self.seed, self.size, self.horizon).copy()
         for thing in self.things:
             if thing.kind not in without:
@@ -129,10 +129,10 @@ def make_scene(seed: str, cast: Cast, *, size: int, co_occurrence: float, colour
     """Draw a scene of two to four objects.
 
     Args:
-        seed: every scene has its own.
-        cast: which kinds there are, and which are planted together.
+        seed: seed of this scene.
+        cast: kinds of objects, and which are planted together.
         size: side of the picture in pixels.
-        co_occurrence: probability that an object of a planted pair has its partner beside it.
+        co_occurrence: probability that an object of a planted pair has its partner in the scene.
         colour: probability that an object has its kind's usual colour.
     """
     dice = Dice(seed)
@@ -147,7 +147,7 @@ def make_scene(seed: str, cast: Cast, *, size: int, co_occurrence: float, colour
             placed[index] = _mount(dice, things[index], placed[mounted[1]], mounted[2], size)
         else:
             placed[index] = _place_apart(dice, things[index], list(placed.values()), size, horizon, crowded)
-    # What stands lower is nearer and hides what is behind; who rides is before what carries them.
+    # Lower objects are nearer and hide those behind them; a rider is in front of its carrier.
     front = sorted(sorted(placed), key=lambda index: (index == rider, placed[index].top + placed[index].height))
     if mounted:
         mounted = front.index(mounted[0]), front.index(mounted[1]), mounted[2]
@@ -156,7 +156,7 @@ def make_scene(seed: str, cast: Cast, *, size: int, co_occurrence: float, colour
 
 
 def _choose_kinds(dice: Dice, cast: Cast, co_occurrence: float) -> list[str]:
-    """Kinds of the objects, with repetitions: planted pairs come together, at most four objects."""
+    """Draw the kinds of at most four objects, with repetitions; planted pairs come together."""
     wanted = dice.integer(2, 4)
     # Pairs are entered twice, so that most scenes hold one.
     units = [*cast.pairs, *cast.pairs, *([[name]] for name in cast.free)]
@@ -175,7 +175,7 @@ def _choose_kinds(dice: Dice, cast: Cast, co_occurrence: float) -> list[str]:
 
 
 def _make_thing(dice: Dice, name: str, size: int, colour: float) -> Thing:
-    """An object with its looks and size, not placed yet."""
+    """Draw an object's look, colour and size; it is not placed yet."""
     kind = KINDS[name]
     side = round(dice.integer(14, 20) * kind.scale * size / 48)
     usual = bool(kind.colours) and dice.chance(colour)
@@ -184,7 +184,7 @@ def _make_thing(dice: Dice, name: str, size: int, colour: float) -> Thing:
 
 
 def _choose_mount(dice: Dice, names: list[str]) -> tuple[int, int, Mount] | None:
-    """Who is on what, as indices into the objects: kinds that are there once."""
+    """Draw which object rides on which, as indices, among kinds that occur once."""
     fitting = [mount for mount in MOUNTS if names.count(mount.rider) == names.count(mount.carrier) == 1]
     if not fitting or not dice.chance(_MOUNTED):
         return None
@@ -193,7 +193,7 @@ def _choose_mount(dice: Dice, names: list[str]) -> tuple[int, int, Mount] | None
 
 
 def _mount(dice: Dice, rider: Thing, carrier: Thing, mount: Mount, size: int) -> Thing:
-    """The rider, scaled, with its foot inside the carrier's box."""
+    """Scale the rider and place it with its foot inside the carrier's box."""
     rider = rider.resized(round(carrier.side * mount.scale))
     left = carrier.left + (carrier.width - rider.width) // 2 + dice.integer(-1, 1)
     top = carrier.top + round(carrier.height * mount.foot) - rider.height
@@ -202,7 +202,7 @@ def _mount(dice: Dice, rider: Thing, carrier: Thing, mount: Mount, size: int) ->
 
 
 def _place_apart(dice: Dice, thing: Thing, others: list[Thing], size: int, horizon: int, crowded: bool) -> Thing:
-    """A place on the ground that hides at most a little of the others (in a crowd: up to half)."""
+    """Find a place on the ground that hides little of the other objects (in a crowd: up to half)."""
     best, least = thing, 2.0
     for _ in range(24):
         top = dice.integer(max(0, horizon - thing.height), size - thing.height)
@@ -218,7 +218,7 @@ def _place_apart(dice: Dice, thing: Thing, others: list[Thing], size: int, horiz
 
 
 def _covered(first: Thing, second: Thing) -> float:
-    """Area of the boxes' intersection over the smaller box's area."""
+    """Compute the area of the boxes' intersection over the smaller box's area."""
     wide = min(first.left + first.width, second.left + second.width) - max(first.left, second.left)
     high = min(first.top + first.height, second.top + second.height) - max(first.top, second.top)
     smaller = min(first.width * first.height, second.width * second.height)

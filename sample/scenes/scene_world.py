@@ -1,4 +1,4 @@
-"""The sample world of decorrelation: COCO's part, Flickr30k's, and a control without planted co-occurrence."""
+"""Sample world of decorrelation: COCO's part, Flickr30k's, and a control without planted co-occurrence."""
 
 import io
 import json
@@ -23,7 +23,7 @@ CAPTIONS = 5
 
 
 class SplitSizes(Parameters):
-    """Pictures of each split."""
+    """Number of pictures of each split."""
 
     train: int = Field(ge=4, description="Training pictures; in COCO's sets a quarter of them is `restval`")
     validation: int = Field(ge=1, description="Validation pictures")
@@ -33,7 +33,7 @@ class SplitSizes(Parameters):
 class ScenesParameters(Parameters):
     """The sample world's scenes; `hub` and `local` read none of it."""
 
-    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0-2, reported is from 3 on")
+    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0 to 2, results are from 3 on")
     picture_size: int = Field(ge=32, le=256, description="Side of the square pictures in pixels")
     coco: SplitSizes = Field(description="COCO's part")
     flickr30k: SplitSizes = Field(description="Flickr30k's part")
@@ -78,7 +78,7 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
 
 
 def make_shots(dataset: str, parameters: ScenesParameters) -> list[Shot]:
-    """All scenes, no two of them alike, with their captions."""
+    """Draw all scenes, all of them different, with their captions."""
     sizes: SplitSizes = getattr(parameters, dataset)
     restval = sizes.train // 4 if dataset != "flickr30k" else 0
     splits = ["train"] * (sizes.train - restval) + ["restval"] * restval
@@ -108,7 +108,7 @@ def make_shots(dataset: str, parameters: ScenesParameters) -> list[Shot]:
 
 
 def _share_together(shots: Sequence[Shot], first: set[str], second: set[str]) -> float:
-    """P(both sides | at least one side)."""
+    """Estimate P(both sides | at least one side)."""
     either = [kinds for kinds in (set(shot.scene.kinds) for shot in shots) if kinds & (first | second)]
     return sum(bool(kinds & first and kinds & second) for kinds in either) / max(1, len(either))
 
@@ -121,12 +121,12 @@ def _render_removals(shots: Sequence[Shot]) -> Iterator[tuple[str, bytes]]:
 
 
 def _encode(image: Image.Image) -> bytes:
-    """JPEG of high quality, colours in full resolution: small pictures show every artefact."""
+    """Encode as JPEG of high quality with full colour resolution, since artefacts are large in small pictures."""
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=95, subsampling=0)
     return buffer.getvalue()
 
 
 def _write_json(path: Path, value: object) -> None:
-    """Compact JSON, as the public files are."""
+    """Write compact JSON, as the public files are."""
     path.write_text(json.dumps(value, separators=(",", ":")), "utf-8")

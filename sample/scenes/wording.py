@@ -1,4 +1,4 @@
-"""Captions: a small grammar of English that says only what is in the scene.
+"""Captions: a small grammar of English that describes only what is in the scene.
 
 A caption marks what its noun phrases name, much as Flickr30k Entities does: `[dog/animals/A brown dog] runs.` An entity
 is a kind of objects, `SCENE`, or the clothes of an object (`clothes_of`).
@@ -22,7 +22,7 @@ Group = tuple[int, ...]  # the objects of a kind, as indices into the things of 
 
 
 def clothes_of(index: int) -> str:
-    """The entity of a person's clothes."""
+    """Return the entity of a person's clothes."""
     return f"clothes of {index}"
 
 
@@ -32,16 +32,16 @@ def plain(caption: str) -> str:
 
 
 def kinds_named(caption: str) -> list[str]:
-    """The kinds of objects that a caption names."""
+    """Return the kinds of objects that a caption names."""
     return [entity for entity, _, _ in MENTION.findall(caption) if entity in KINDS]
 
 
 def describe(scene: Scene, dice: Dice, mention: float) -> str:
-    """One caption.
+    """Write one caption.
 
     Args:
-        scene: what there is to say.
-        dice: which words are chosen.
+        scene: scene to describe.
+        dice: chooses the words.
         mention: share of the objects' kinds that are named; at least one is.
     """
     groups = [tuple(i for i, thing in enumerate(scene.things) if thing.kind == kind) for kind in scene.kinds]
@@ -59,7 +59,7 @@ def describe(scene: Scene, dice: Dice, mention: float) -> str:
 
 
 def _fill(template: str, scene: Scene, named: list[Group], dice: Dice) -> str:
-    """Put words into a template; leave no space where a word is missing, and begin with a capital."""
+    """Fill a template; remove the space before a missing word, and capitalise the first letter."""
     phrases = {letter: _phrase(scene, group, dice) for letter, group in zip("ABCD", named, strict=False)}
     place = _WORDS["places"][scene.background]
     at = ""
@@ -67,7 +67,7 @@ def _fill(template: str, scene: Scene, named: list[Group], dice: Dice) -> str:
         preposition, noun = dice.choice(place["at"]).split("/")
         at = f"{preposition} [{SCENE}/scene/{noun}]"
     many = len(named[0]) > 1
-    # Who is on a horse does not stand on the street.
+    # A rider does not stand on the ground.
     is_rider = scene.mounted is not None and scene.mounted[0] in named[0]
     verb = VERBS["seen" if is_rider else dice.choice(KINDS[scene.things[named[0][0]].kind].verbs)]
     rides = scene.mounted[2].verb if scene.mounted else verb
@@ -89,7 +89,7 @@ def _fill(template: str, scene: Scene, named: list[Group], dice: Dice) -> str:
 
 
 def _relate(scene: Scene, named: list[Group], dice: Dice) -> str:
-    """How A stands to B: sides only where they are plain to see."""
+    """Return the preposition between A and B: a side only if the boxes do not overlap horizontally."""
     if len(named) > 1 and len(named[0]) == len(named[1]) == 1 and dice.chance(0.4):
         first, second = scene.things[named[0][0]], scene.things[named[1][0]]
         if first.left + first.width <= second.left:
@@ -100,7 +100,7 @@ def _relate(scene: Scene, named: list[Group], dice: Dice) -> str:
 
 
 def _phrase(scene: Scene, group: Group, dice: Dice) -> str:
-    """A noun phrase for all the objects of a kind, with colour, size or clothes now and then."""
+    """Make a noun phrase for all the objects of a kind, sometimes with colour, size or clothes."""
     things = [scene.things[index] for index in group]
     first, kind, many = things[0], KINDS[things[0].kind], len(things) > 1
     same_look = len({thing.look for thing in things}) == 1

@@ -1,4 +1,4 @@
 """What joins two papers: decorrelated encoders in KVQAE, and factors of visual questions.
 
-Who comes in: two stages, `decorrelation-entities` and `kvqae-difficulty`. Read `decorrelated_encoders.py` first.
+Used by: two stages, `decorrelation-entities` and `kvqae-difficulty`. Read `decorrelated_encoders.py` first.
 """

@@ -1,4 +1,4 @@
 """Which semantic factors make French reading comprehension hard: frames, factors, readers, and the analysis.
 
-Who comes in: `stages/complexity`. Read docs/complexity.md first, then `factors/factor.py`.
+Used by: `stages/complexity`. Read docs/complexity.md first, then `factors/factor.py`.
 """

@@ -1,4 +1,4 @@
 """Does a retrieval model look at the image? Objects painted out, captions without them, models trained on such pairs.
 
-Who comes in: `stages/decorrelation`. Read docs/decorrelation.md first, then `removals.py`.
+Used by: `stages/decorrelation`. Read docs/decorrelation.md first, then `removals.py`.
 """

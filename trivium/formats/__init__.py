@@ -1,4 +1,4 @@
 """Every record type with its reader and writer: TREC, KILT, Wikidata, COCO, SQuAD, CoNLL-U, FrameNet, Label Studio.
 
-Who comes in: whoever reads raw data or hands records on. Read `questions.py` or `pictures.py` first.
+Used by: all code that reads raw data or passes records on. Read `questions.py` or `pictures.py` first.
 """

@@ -1,4 +1,4 @@
 """Questions about the named entity in an image: retrieval, re-ranking, reading, and how the data set is built.
 
-Who comes in: `stages/kvqae`. Read docs/kvqae.md first, then `retrieval/fusion.py`.
+Used by: `stages/kvqae`. Read docs/kvqae.md first, then `retrieval/fusion.py`.
 """

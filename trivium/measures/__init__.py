@@ -1,4 +1,4 @@
 """Measures, fusion and significance: pure functions on arrays, without files or parameters.
 
-Who comes in: stages that evaluate, and anybody with ranked lists. Read `runs.py` first, then `ranking.py`.
+Used by: stages that evaluate, and people with ranked lists. Read `runs.py` first, then `ranking.py`.
 """

@@ -51,7 +51,7 @@ class Layer(nn.Module):
         Args:
             tokens: (pairs, tokens, width), keys and values.
             mask: (pairs, 1, 1, tokens) bool, False on padding.
-            asking: (pairs, n, width), the tokens whose states are wanted.
+            selected: (pairs, n, width), the tokens whose new states are returned.
         """
         width = tokens.shape[-1]
         weight, bias = self.in_projection.weight, self.in_projection.bias

@@ -103,7 +103,7 @@ def train(
         gradient: adds the gradient of a batch's loss to the network's, computing so many items at once; returns the
             loss, and other values by name, which are summed over all steps. It may be called again with fewer items.
         micro_batch: items that are computed at once, at first.
-        unit: what the items are called.
+        unit: name of the items, for messages.
         max_gradient_norm: gradients with a larger norm are scaled down to it; None: no clipping.
         work: folder for the checkpoint and the best weights.
         checkpoint_every: steps between checkpoints; the last step is followed by one, too.

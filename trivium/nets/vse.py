@@ -25,7 +25,7 @@ def channels_of(architecture: str) -> list[str | int]:
 
 
 class Vgg(nn.Module):
-    """Convolutions and three fully connected layers; the last one classifies and can be left out.
+    """Convolutions and three fully connected layers; the last one, a classifier, can be left out.
 
     Args:
         channels: of the 3×3 convolutions in order, with `M` for a max-pooling of 2×2.

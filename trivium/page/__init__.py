@@ -1,4 +1,4 @@
 """The page that people look at: tables beside the published numbers, figures, galleries.
 
-Who comes in: the stages named `page_*`, and `report`. Read `contents.py` first, then `kvqae/retrieval.py`.
+Used by: the stages named `page_*`, and `report`. Read `contents.py` first, then `kvqae/retrieval.py`.
 """

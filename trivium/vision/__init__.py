@@ -1,4 +1,4 @@
 """Pictures: decoding, faces, encoders of whole pictures, local descriptors, nearest neighbours of vectors.
 
-Who comes in: KVQAE and decorrelation. Read `decoding.py` first, then `image_encoder.py`.
+Used by: KVQAE and decorrelation. Read `decoding.py` first, then `image_encoder.py`.
 """

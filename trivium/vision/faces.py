@@ -1,7 +1,7 @@
 """Detect faces by MTCNN, and embed the most probable one by ArcFace (kvqae.md §3).
 
-ONNX Runtime runs ArcFace. As torch, it is made to raise an error instead of falling back to the CPU, and it raises
-torch's error when memory runs out.
+ONNX Runtime runs ArcFace. It is made to raise an error instead of falling back to the CPU, and torch's error when
+memory runs out.
 """
 
 import ctypes
@@ -105,7 +105,7 @@ class FaceDetector:
         return detections
 
     def detect_all(self, image: NDArray[np.uint8]) -> list[Face]:
-        """All faces of an RGB image (height, width, 3), from left to right."""
+        """Return all faces of an RGB image (height, width, 3), from left to right."""
         if not self([image])[0].faces:  # None: too small, or the detector failed
             return []
         boxes, probabilities, landmarks = self._mtcnn.detect(image, landmarks=True)
@@ -208,7 +208,7 @@ class FaceEncoder(Embedder):
         device: ONNX Runtime's CUDA provider is used on a GPU.
 
     Attributes:
-        dimension: of an embedding.
+        dimension: size of an embedding.
 
     Raises:
         BadInput: no ONNX model, or one with another input; ONNX Runtime cannot use the GPU.

@@ -24,7 +24,7 @@ class Embedder(ABC):
 
     Attributes:
         path: where it was loaded from, for messages.
-        dimension: of an embedding.
+        dimension: size of an embedding.
     """
 
     path: Path

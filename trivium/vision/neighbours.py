@@ -1,13 +1,13 @@
 """Nearest neighbours by inner product or cosine: exact, and approximate with an inverted file (faiss).
 
-faiss finds candidates in float32, whose last bits depend on how a product was blocked. What is returned is scored
-again in float64, so that equal vectors get equal scores and no result depends on block size, shards or batch; ties go
-to the lower id.
+faiss finds candidates in float32, whose last bits depend on how a product is blocked. Results are scored again in
+float64, so that equal vectors get equal scores and no result depends on block size, shards or batch. Ties go to the
+lower id.
 
-faiss's wheel brings an OpenBLAS of 2021, which takes processors that it does not know for such of 2004: on an Ice Lake
-exact search reached 10 of 61 GFLOP/s. So it is told what the processor has, unless somebody has told it already, as
-`run.portable` does: whoever needs faiss imports it from here. It is faiss for processors: that for GPUs brings the
-libraries of another CUDA, which torch would load into all processes (200 MiB each).
+faiss's wheel contains an OpenBLAS of 2021, which uses kernels of 2004 on processors that it does not know: on an Ice
+Lake exact search reached 10 of 61 GFLOP/s. This module names the kernels for it, unless the environment does, as under
+`run.portable`; so faiss must be imported from here. It is `faiss-cpu`: `faiss-gpu` brings the libraries of another CUDA
+version, which torch would load into all processes (200 MiB each).
 """
 
 import os
@@ -22,12 +22,12 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 
 CORE = "OPENBLAS_CORETYPE"
-KERNELS = {"avx512bw": "SkylakeX", "avx2": "Haswell"}  # by what the processor says that it has, the fastest first
+KERNELS = {"avx512bw": "SkylakeX", "avx2": "Haswell"}  # by flags of the processor, the fastest first
 
 
 @contextmanager
 def named_kernels(processor: Path = Path("/proc/cpuinfo")) -> Iterator[None]:
-    """Tell an OpenBLAS that is loaded in the block which kernels to take."""
+    """Name the kernels for an OpenBLAS that is loaded in the block, by the flags of the processor."""
     flags = set(processor.read_text().split()) if processor.exists() else set()
     core = next((name for flag, name in KERNELS.items() if flag in flags), None)
     if core is None or CORE in os.environ:
@@ -44,12 +44,12 @@ with named_kernels():
     import faiss as faiss
 
 MARGIN = 16  # candidates beyond k, so that ties at the cut are seen
-PAIRS = 128  # pairs scored again at a time: their vectors stay in the processor's cache
+PAIRS = 128  # pairs scored again at a time, so that their vectors fit in the processor's cache
 
-# From how many queries on faiss multiplies matrices; its own default, 128 000, made 250 queries four times slower.
+# Number of queries from which faiss multiplies matrices; by default 128 000, which made 250 queries four times slower.
 faiss.cvar.distance_compute_blas_threshold = 20
 
-Index = Any  # faiss's, as are more of what its stubs lack
+Index = Any  # faiss's index, which its stubs lack
 _faiss: Any = faiss
 Scores = NDArray[np.float32]
 Ids = NDArray[np.int64]
@@ -65,21 +65,21 @@ def exact_search(
     cosine: bool = False,
     block_size: int = 1 << 16,
 ) -> tuple[Scores, Ids]:
-    """The k rows of largest inner product with each query.
+    """Find the k rows of largest inner product with each query.
 
-    The matrix is read in blocks, so a memory-mapped float16 matrix never stands in memory as float32.
+    The matrix is read in blocks, so that a memory-mapped float16 matrix is never converted to float32 as a whole.
 
     Args:
         queries: (queries, width) float.
         matrix: (n, width) float, may be memory-mapped.
-        k: results a query; fewer when there are fewer rows.
+        k: results for each query; fewer when there are fewer rows.
         rows: search only these rows, in increasing order; all when None.
         first: number of the matrix's first row, where the matrix is part of a larger one.
         cosine: divide by both lengths; a zero vector has cosine 0 with everything.
         block_size: rows in memory at a time; the result does not depend on it.
 
     Returns:
-        scores (queries, k) float32, highest first, and row numbers (queries, k) int64; equal scores by lower row.
+        Scores (queries, k) float32, highest first, and row numbers (queries, k) int64; equal scores by lower row.
 
     Raises:
         BadInput: widths differ, or a vector is not finite.
@@ -110,21 +110,21 @@ def exact_search(
 
 
 def merge(parts: Sequence[tuple[Scores, Ids]], k: int) -> tuple[Scores, Ids]:
-    """The k best of what `exact_search` found in separate sets of rows for the same queries; ties by lower id."""
+    """Merge results of `exact_search` on separate sets of rows for the same queries to the k best; ties by lower id."""
     scores, ids = (np.concatenate(part, axis=1) for part in zip(*parts, strict=True))
     order = np.lexsort((ids, -scores), axis=1)[:, :k]
     return np.take_along_axis(scores, order, axis=1), np.take_along_axis(ids, order, axis=1)
 
 
 def build_ivf(matrix: NDArray, *, lists: int, train_rows: int, seed: int = 0, block_size: int = 1 << 16) -> Index:
-    """An inverted file by inner product, of one byte a component: rows are grouped around `lists` centroids.
+    """Build an inverted file by inner product, with one byte a component: rows are grouped around `lists` centroids.
 
     Args:
         matrix: (n, width) float, may be memory-mapped.
         lists: number of centroids (nlist); 4√n to 16√n is usual.
         train_rows: rows drawn at random to find the centroids.
-        seed: of that draw and of the centroids' start.
-        block_size: rows in memory at a time beside the inverted file itself.
+        seed: seed of that draw and of the initial centroids.
+        block_size: rows in memory at a time, besides the inverted file itself.
 
     Raises:
         BadInput: fewer rows to train on than centroids, or a vector is not finite.
@@ -142,7 +142,7 @@ def build_ivf(matrix: NDArray, *, lists: int, train_rows: int, seed: int = 0, bl
 
 
 def read_ivf(path: Path) -> Index:
-    """Open what faiss has written of `build_ivf`; the lists are memory-mapped."""
+    """Open an inverted file that faiss has written; its lists are memory-mapped."""
     return faiss.read_index(str(path), faiss.IO_FLAG_READ_ONLY | faiss.IO_FLAG_MMAP)
 
 
@@ -150,7 +150,7 @@ def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probe
     """Search the `probes` lists nearest to each query; candidates are scored again with the matrix.
 
     Returns:
-        as `exact_search`; a row is padded with id -1 and score -inf where fewer than k rows stand in its lists.
+        As `exact_search`; padded with id -1 and score -inf where the lists have fewer than k rows.
 
     Raises:
         BadInput: widths differ, or a query is not finite.
@@ -158,7 +158,7 @@ def ivf_search(queries: NDArray, index: Index, matrix: NDArray, k: int, *, probe
     _check_width(queries, matrix)
     queries = _vectors(queries, np.arange(len(queries)), False, "query")
     wide = queries.astype(np.float64)
-    # faiss's own choice of lists would depend on how many queries come together.
+    # faiss's own choice of lists would depend on the number of queries.
     kept = _faiss.downcast_index(index.quantizer).get_xb()
     centroids = faiss.rev_swig_ptr(kept, index.nlist * index.d).reshape(index.nlist, index.d)
     nearness, nearest = exact_search(queries, centroids, probes)
@@ -180,9 +180,9 @@ def _check_width(queries: NDArray, matrix: NDArray) -> None:
 
 
 def _vectors(vectors: NDArray, ids: Ids, cosine: bool, name: str, buffer: Scores | None = None) -> Scores:
-    """float32, finite, and of length 1 for the cosine; a buffer for so many rows or more may come to hold them."""
+    """Convert to finite float32, of length 1 for the cosine; `buffer`, with at least as many rows, may hold it."""
     vectors = _single(vectors, buffer)
-    if not np.isfinite(_squares(vectors)).all():  # also where the squares of large values overflow
+    if not np.isfinite(_squares(vectors)).all():  # also true where squares of large values overflow
         good = np.isfinite(vectors).all(axis=1)
         if not good.all():
             raise BadInput(f"NaN or infinite value in a {name} vector", row=int(ids[np.argmin(good)]) + 1)
@@ -193,7 +193,7 @@ def _vectors(vectors: NDArray, ids: Ids, cosine: bool, name: str, buffer: Scores
 
 
 def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
-    """The same numbers in float32; faiss widens halves with all cores, where NumPy has one and is slower on it."""
+    """Convert to float32; faiss widens float16 on all cores, NumPy on one and more slowly."""
     if vectors.dtype != np.float16 or not vectors.size:
         return np.ascontiguousarray(vectors, dtype=np.float32)
     count, width = vectors.shape
@@ -207,7 +207,7 @@ def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
 
 
 def _squares(vectors: Scores) -> Scores:
-    """Squared lengths, in float32."""
+    """Compute squared lengths, in float32."""
     squares = np.empty(len(vectors), np.float32)
     _faiss.fvec_norms_L2sqr(faiss.swig_ptr(squares), faiss.swig_ptr(vectors), vectors.shape[1], len(vectors))
     return squares
@@ -217,7 +217,7 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
     """Find rows that could be among the k best, given the k best scores so far (queries, k).
 
     Yields:
-        some of the queries (n,), rows of the block for them (n, width), and which of these could be.
+        Some of the queries (n,), rows of the block for them (n, width), and which of these could be among the k best.
     """
     # Bound on the error of a float32 inner product; two scores closer than this may be equal.
     lengths = np.linalg.norm(queries, axis=1) * np.sqrt(_squares(block).max())
@@ -228,7 +228,7 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
         scores, rows = faiss.knn(queries[waiting], block, width, metric=faiss.METRIC_INNER_PRODUCT)
         together = np.concatenate([best[waiting], scores], axis=1)
         cut = np.partition(together, -k, axis=1)[:, -k, None] - error[waiting]
-        # A list that ends above the cut may hide rows that tie with the k-th: look again, further down.
+        # A list that ends above the cut may hide rows that tie with the k-th, so it is made longer.
         complete = (scores[:, -1] < cut[:, 0]) | (width == len(block))
         if complete.any():
             yield waiting[complete], rows[complete], (scores >= cut)[complete]
@@ -237,7 +237,7 @@ def _candidates(queries: Scores, block: Scores, best: Scores) -> Iterator[tuple[
 
 
 def _score(queries: NDArray[np.float64], block: Scores, query: Ids, row: Ids) -> Scores:
-    """Inner products of pairs, in float64, rounded to float32."""
+    """Compute inner products of pairs in float64, rounded to float32."""
     scores = np.empty(len(query), np.float32)
     for start in range(0, len(query), PAIRS):
         part = slice(start, start + PAIRS)

@@ -35,7 +35,7 @@ class PictureEmbedder(Embedder):
         device: where the network runs, in bf16 on a GPU.
 
     Attributes:
-        dimension: of an embedding.
+        dimension: size of an embedding.
     """
 
     def __init__(

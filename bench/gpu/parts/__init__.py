@@ -1,1 +1,1 @@
-"""The parts of the GPU's bench: each has networks with drawn weights, and runs what the graph runs on them."""
+"""Parts of the GPU's bench: each writes networks with random weights, and runs them as the graph does."""

@@ -29,5 +29,5 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """Return the number of pictures that were worked on."""
+    """Encode; returns the number of pictures."""
     return pictures.encode(folder / "images", out, count, "clip", EncoderParameters(model=folder / "model"))

@@ -1,7 +1,7 @@
-"""Faces found by MTCNN and described, as `kvqae-image_features` does it: a photograph of six people, over and over.
+"""Faces found by MTCNN and embedded, as `kvqae-image_features` does it, in many copies of a photograph of six people.
 
-MTCNN has its own weights. In the place of ArcFace's IResNet-50, which nobody may hand on, stand as many convolutions of
-the same sizes.
+MTCNN has its own weights. ArcFace's IResNet-50, whose licence forbids passing it on, is replaced by as many
+convolutions of the same sizes.
 """
 
 import io
@@ -36,13 +36,13 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """Return the number of pictures that were worked on."""
+    """Encode; returns the number of pictures."""
     settings = FaceEncoderParameters.model_validate({**DETECTION, "model": folder / "model"})
     return pictures.encode(folder / "images", out, count, "arcface", settings)
 
 
 def convolutions() -> onnx.ModelProto:
-    """(n, 3, 112, 112) → (n, 512); a stage's first convolution halves the sides."""
+    """Make a network (n, 3, 112, 112) → (n, 512), in which each stage's first convolution halves the sides."""
     rng = np.random.default_rng(0)
     nodes, weights, last, before = [], [], "input", 3
     layers = [(channels, 2 if place == 0 else 1) for channels, blocks in BLOCKS for place in range(2 * blocks)]

@@ -1,4 +1,4 @@
-"""Pictures painted by LaMa at 512², as `decorrelation-inpaint` does it; the published network with drawn weights."""
+"""Pictures painted by LaMa at 512², as `decorrelation-inpaint` does it; the published network with random weights."""
 
 from pathlib import Path
 
@@ -26,7 +26,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """Return the number of pictures that were worked on."""
+    """Paint; returns the number of pictures."""
     holes = [mask for _, mask in pictures(SIDE, SIDE, DISTINCT)]
     removals = tuple(removal(number, holes[number % DISTINCT]) for number in range(count))
     for number, start in enumerate(range(0, count, SHARD)):
@@ -39,7 +39,7 @@ def run(folder: Path, out: Path, count: int) -> float:
 
 
 def removal(number: int, mask: np.ndarray) -> Removal:
-    """The removal of one object of a test picture."""
+    """Make the removal of one object of a test picture."""
     return Removal(
         id=f"{number}_thing", picture=number, name=f"{number}.png", split="test", class_name="thing",
         removed=("thing",), remaining=(), mask=masks.encode(mask), height=SIDE, width=SIDE,

@@ -1,4 +1,4 @@
-"""Questions that the reader reads with 24 passages each, as `kvqae-read` does it; the authors' run: 2.5 a second."""
+"""Questions that the reader reads with 24 passages each, as `kvqae-read` does it; the authors report 2.5 a second."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """Return the number of questions that were read."""
+    """Read; returns the number of questions."""
     questions = read_table(folder / "questions.parquet")["question"].slice(0, count).to_pylist()
     passages = read_table(folder / "passages.parquet").slice(0, count * PASSAGES).combine_chunks()
     texts = PassageTexts(np.arange(len(passages)), *(passages[name].chunk(0) for name in ("title", "text")))

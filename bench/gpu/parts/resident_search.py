@@ -1,7 +1,7 @@
-"""What torch takes for the same search once the vectors lie in the GPU's memory: the least that `search` could take.
+"""The search of part `search` by torch alone, with the vectors in the GPU's memory: a lower bound of its time.
 
-Scores are rounded as half precision rounds them. The vectors are drawn in the first trial with so many, of which the
-median takes no notice.
+Scores are rounded to half precision. The first trial with a number of vectors also draws them, which does not change
+the median.
 """
 
 from functools import lru_cache
@@ -18,7 +18,7 @@ SIZE, FEW, AT_A_TIME = dense.SIZE, 500_000, 1 << 20
 
 
 def make(folder: Path, size: int) -> None:
-    """Write nothing: the vectors that are searched lie in memory."""
+    """Write nothing, since the vectors are in memory."""
 
 
 def run(folder: Path, out: Path, count: int) -> float:
@@ -30,7 +30,7 @@ def run(folder: Path, out: Path, count: int) -> float:
 
 @lru_cache(maxsize=1)
 def vectors(count: int) -> list[Tensor]:
-    """Questions, then so many passages in blocks, in half precision on a GPU."""
+    """Draw questions, and `count` passages in blocks, in half precision on a GPU."""
     device = pick_device()
     torch.manual_seed(0)
     sizes = [dense.QUESTIONS, *(min(AT_A_TIME, count - start) for start in range(0, count, AT_A_TIME))]
@@ -39,7 +39,7 @@ def vectors(count: int) -> list[Tensor]:
 
 
 def nearest(queries: Tensor, blocks: list[Tensor]) -> tuple[Tensor, Tensor]:
-    """Scores and rows, (questions, depth), on the CPU."""
+    """Search; returns scores and rows, (questions, depth), on the CPU."""
     best = [(queries @ block.T).topk(dense.DEPTH, dim=1) for block in blocks]
     scores, places = torch.cat([scores for scores, _ in best], dim=1).topk(dense.DEPTH, dim=1)
     rows = torch.cat([rows + number * AT_A_TIME for number, (_, rows) in enumerate(best)], dim=1)

@@ -1,4 +1,4 @@
-"""Exact search of 12 million passages for 1 250 questions out of a file, as `kvqae-dense_search` does it."""
+"""Exact search of 12 million passages in a file for 1 250 questions, as `kvqae-dense_search` does it."""
 
 from pathlib import Path
 

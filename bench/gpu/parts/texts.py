@@ -1,4 +1,4 @@
-"""DPR's encoding of passages, as `kvqae-encode_texts` does it: the share of the GPU's rate of bf16 products."""
+"""DPR's encoding of passages, as `kvqae-encode_texts` does it, as a share of the GPU's rate of bf16 products."""
 
 import time
 from functools import cache
@@ -31,7 +31,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def run(folder: Path, out: Path, count: int) -> float:
-    """Seconds that the GPU would take at its rate of products."""
+    """Encode; returns the seconds that the GPU would take at its rate of products."""
     table = read_table(folder / "passages.parquet", ["title", "text"]).slice(0, count).combine_chunks()
     size = PARAMETERS.shard_size
     shards = [
@@ -47,7 +47,7 @@ def run(folder: Path, out: Path, count: int) -> float:
 
 
 def teraflop(table: pa.Table) -> float:
-    """Operations of the layers' products and of attention, 10¹²; the tokens of a thousand texts stand for all."""
+    """Count the 10¹² operations of the layers' products and of attention, from the tokens of a thousand texts."""
     some = table.slice(0, 1000)
     pairs = words.tokenizer()(some["title"].to_pylist(), some["text"].to_pylist())["input_ids"]
     lengths = np.minimum([len(ids) for ids in pairs], PARAMETERS.max_tokens)
@@ -59,7 +59,7 @@ def teraflop(table: pa.Table) -> float:
 
 @cache
 def teraflops() -> float:
-    """Products of square bf16 matrices that the device does in a second, 10¹² operations."""
+    """Measure the rate of products of square bf16 matrices, 10¹² operations a second."""
     device = pick_device()
     side = SIDE if device.type == "cuda" else SIDE // 16
     matrix = torch.randn(side, side, device=device, dtype=torch.bfloat16)

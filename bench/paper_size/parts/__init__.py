@@ -1,1 +1,1 @@
-"""The parts of the rehearsal: each makes invented data and runs what the graph runs on them."""
+"""Parts of the rehearsal: each makes invented data and processes them as the graph does."""

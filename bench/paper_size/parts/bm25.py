@@ -16,7 +16,7 @@ SCHEMA = pa.schema({"text": pa.string()})
 
 
 def texts(size: int, words: int, seed: int) -> Iterator[list[str]]:
-    """Invented texts, words drawn by Zipf's law."""
+    """Invent texts with words drawn by Zipf's law."""
     rng = np.random.default_rng(seed)
     chances = np.cumsum(1 / (np.arange(VOCABULARY) + 3))
     vocabulary = np.array([f"w{number:x}" for number in range(VOCABULARY)], object)

@@ -1,4 +1,4 @@
-"""COCO's captions: noun phrases are found by rule and matched with 80 classes, in two processes."""
+"""Noun phrases of COCO's captions, found by rule and matched with 80 classes in two processes."""
 
 from pathlib import Path
 

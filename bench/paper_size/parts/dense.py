@@ -1,4 +1,4 @@
-"""Exact search of passages for 1 250 questions, over half-precision vectors in a file, as `kvqae-dense_search` does."""
+"""Exact search of passages for 1 250 questions, in half-precision vectors of a file, as in `kvqae-dense_search`."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def parameters(index: str, size: int = SIZE) -> DenseSearchParameters:
-    """The parameters of the stage: lists and probes as in `scales/paper.yaml`, fewer where there are few passages."""
+    """Make the stage's parameters: lists and probes as in `scales/paper.yaml`, fewer for few passages."""
     lists = min(4096, max(1, size // 40))
     settings = {"lists": lists, "probes": max(1, lists // 32), "train_rows": 20 * lists, "recall_questions": 1}
     return DenseSearchParameters.model_validate({"depth": DEPTH, "index": index, **settings})

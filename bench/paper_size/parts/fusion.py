@@ -1,4 +1,4 @@
-"""Questions through files of runs, fusion, evaluation and significance, as `kvqae-fuse` and `kvqae-evaluate` do it."""
+"""Fusion, evaluation and significance of questions' runs in files, as `kvqae-fuse` and `kvqae-evaluate` do it."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""COCO's objects: a file with polygons of 80 classes is read and checked, and what can go is found in two processes."""
+"""COCO's objects: a file with polygons of 80 classes is read, checked and searched for removals in two processes."""
 
 import json
 from functools import partial
@@ -30,7 +30,7 @@ def make(folder: Path, size: int) -> None:
 
 
 def _object(rng: np.random.Generator, picture: int, number: int) -> dict[str, object]:
-    """A polygon around a point of the picture."""
+    """Make a polygon around a point of the picture."""
     middle, radius = rng.uniform((80, 80), (WIDTH - 80, HEIGHT - 80)), rng.uniform(10, 80, CORNERS)
     turns = np.linspace(0, 2 * np.pi, CORNERS, endpoint=False)
     points = middle + radius[:, None] * np.stack([np.cos(turns), np.sin(turns)], axis=1)

@@ -1,4 +1,4 @@
-"""The same passages through an inverted file with one byte a component: learned, filled, written, searched."""
+"""The same search by an inverted file of one byte a component, which is trained, filled, written and searched."""
 
 from pathlib import Path
 
