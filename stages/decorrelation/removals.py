@@ -4,13 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Literal
-
-from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.removals import (
@@ -18,8 +14,7 @@ from trivium.decorrelation.removals import (
     PAIRS,
     REJECTED,
     USED,
-    Drawing,
-    Limits,
+    RemovalsParameters,
     Tally,
     read_named_classes,
     search_shard,
@@ -32,23 +27,6 @@ from trivium.formats.corpus_table import load_corpus
 from trivium.formats.pictures import Removal
 
 PICTURES = 512  # a shard: a second or two of a core
-
-
-class RemovalsParameters(Parameters):
-    """Section `decorrelation.removals`."""
-
-    region: Literal["box", "segmentation"] = Field(description="What counts as an object's region, and is painted over")
-    delta1: float = Field(gt=0, le=1, description="δ1: of a class that stays, less than this share is covered")
-    delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
-    delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
-    training: Literal["one", "all", "none"] = Field(
-        description="Removals of a training picture that are used; none where only test pictures are there"
-    )
-    prefer_named: bool = Field(
-        default=True, description="Of a training picture, draw a class that one of its captions names"
-    )
-    empty_tries: int = Field(default=1000, ge=1, description="Places tried for a test picture's box without any object")
-    seed: int = Field(ge=0, description="Of the draws, together with the picture's id")
 
 
 def main(
@@ -71,18 +49,15 @@ def main(
     corpus = load_corpus(raw)
     splits = [split for split in USED if split == "test" or parameters.training != "none"]
     used = [picture for picture in corpus.pictures if picture.split in splits]
-    drawing = Drawing(parameters.training, read_named_classes(phrases), parameters.prefer_named, parameters.seed)
-    limits = Limits(parameters.delta1, parameters.delta2, parameters.delta3)
-    search = partial(search_shard, region=parameters.region, limits=limits, tries=parameters.empty_tries)
+    named = read_named_classes(phrases)
     tally: Tally = Counter()
     rejected: Counter[str] = Counter()
     boxes: list[Removal] = []
 
     def removals() -> Iterator[Removal]:
         alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
-        for result in context.engine.map(
-            search, shards(used, drawing, PICTURES), description="pictures", processes=alone
-        ):
+        search, parts = partial(search_shard, parameters=parameters), shards(used, named, PICTURES)
+        for result in context.engine.map(search, parts, description="pictures", processes=alone):
             tally.update(result.tally)
             rejected.update(result.rejected)
             boxes.extend(result.boxes)

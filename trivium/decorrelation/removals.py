@@ -7,7 +7,7 @@ inside or outside a region as a whole; so unions and intersections are logic on 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
@@ -16,8 +16,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pydantic import Field
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import Parameters
 from trivium.core.tables import in_groups, read_table, write_csv, write_table
 from trivium.formats.masks import Box, Mask, check_box, encode, rasterise_boxes, rasterise_segmentation
 from trivium.formats.pictures import Picture, Removal, Split, removal_id
@@ -90,16 +92,27 @@ def segmentation_regions(picture: Picture) -> Regions:
     return Regions(picture.classes, cells, np.ones((1, 1), bool))
 
 
+RegionKind = Literal["box", "segmentation"]
+
+
+class RemovalsParameters(Parameters):
+    """Section `decorrelation.removals`."""
+
+    region: RegionKind = Field(description="What counts as an object's region, and is painted over")
+    delta1: float = Field(gt=0, le=1, description="δ1: of a class that stays, less than this share is covered")
+    delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
+    delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
+    training: Literal["one", "all", "none"] = Field(
+        description="Removals of a training picture that are used; none where only test pictures are there"
+    )
+    prefer_named: bool = Field(
+        default=True, description="Of a training picture, draw a class that one of its captions names"
+    )
+    empty_tries: int = Field(default=1000, ge=1, description="Places tried for a test picture's box without any object")
+    seed: int = Field(ge=0, description="Of the draws, together with the picture's id")
+
+
 REASONS = ("single_class", "crowd", "crowd_covered", "nothing_remains", "overlap", "size")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Shares: δ1 of a class that stays, δ2 of one that goes too, δ3 of the picture; see `eligible`."""
-
-    delta1: float
-    delta2: float
-    delta3: float
 
 
 @dataclass(frozen=True)
@@ -112,7 +125,7 @@ class Eligible:
 
 
 def eligible(
-    class_name: str, regions: Regions, crowded: Collection[str], area: float, limits: Limits
+    class_name: str, regions: Regions, crowded: Collection[str], area: float, parameters: RemovalsParameters
 ) -> Eligible | str:
     """What goes with a class, or the first of REASONS why it cannot be removed.
 
@@ -126,14 +139,14 @@ def eligible(
         crowded: classes with a crowd among their objects. A crowd is never removed, so such a class cannot vanish:
             neither as c_r (`crowd`) nor with it (`crowd_covered`).
         area: of the picture, in square pixels.
-        limits: the three thresholds.
+        parameters: with the three thresholds.
     """
     if len(regions.classes) < 2:
         return "single_class"
     if class_name in crowded:
         return "crowd"
     chosen = regions.classes.index(class_name)
-    goes = regions.coverage(regions.cells[chosen]) > limits.delta2
+    goes = regions.coverage(regions.cells[chosen]) > parameters.delta2
     goes[chosen] = True  # also with δ2 = 1
     removed, remaining = (tuple(compress(regions.classes, chosen)) for chosen in (goes, ~goes))
     if not set(removed).isdisjoint(crowded):
@@ -141,50 +154,36 @@ def eligible(
     if not remaining:
         return "nothing_remains"
     region = np.logical_or.reduce(regions.cells[goes], axis=0)
-    if (regions.coverage(region)[~goes] >= limits.delta1).any():
+    if (regions.coverage(region)[~goes] >= parameters.delta1).any():
         return "overlap"
     share = regions.area(region) / area
-    if share >= limits.delta3:
+    if share >= parameters.delta3:
         return "size"
     return Eligible(removed, remaining, share)
 
 
-RegionKind = Literal["box", "segmentation"]
+Named = Mapping[int, Collection[str]]  # by picture, the classes that its captions name
 Tally = Counter[tuple[str, str, str]]  # (split, class, column) → how many
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """Which removals of a training picture are used: one, all, or none; of other pictures all are.
+def draw_classes(
+    picture: Picture, classes: Sequence[str], named: Collection[str], parameters: RemovalsParameters
+) -> Sequence[str]:
+    """The classes whose removals are used, of those that can be removed: of a training picture one is drawn.
 
-    `named` are by picture the classes that its captions name; one of these is preferred where `prefer_named` says so.
+    They depend on this picture alone: neither on others nor on their order. `named` are the classes that its captions
+    name; one of these is preferred where the parameters say so.
     """
-
-    training: Literal["one", "all", "none"]
-    named: Mapping[int, Collection[str]]
-    prefer_named: bool
-    seed: int
-
-    def drawn(self, picture: Picture, classes: Sequence[str]) -> Sequence[str]:
-        """The classes whose removals are used, of those that can be removed.
-
-        They depend on this picture alone: neither on others nor on their order.
-        """
-        if picture.split != "train" or self.training == "all" or not classes:
-            return classes
-        named = [name for name in classes if self.is_named(picture, name)]
-        choices = named if named and self.prefer_named else classes
-        return [choices[int(np.random.default_rng([self.seed, picture.id]).integers(len(choices)))]]
-
-    def is_named(self, picture: Picture, class_name: str) -> bool:
-        """Whether one of the picture's captions names the class."""
-        return class_name in self.named.get(picture.id, ())
+    if picture.split != "train" or parameters.training == "all" or not classes:
+        return classes
+    choices = [name for name in classes if name in named and parameters.prefer_named] or classes
+    return [choices[int(np.random.default_rng([parameters.seed, picture.id]).integers(len(choices)))]]
 
 
 def find_removals(
-    pictures: Iterable[Picture], *, region: RegionKind, limits: Limits, drawing: Drawing, tally: Tally
+    pictures: Iterable[Picture], named: Named, parameters: RemovalsParameters, tally: Tally
 ) -> Iterator[Removal]:
-    """Find every removal of every picture, a picture's classes in alphabetical order, from regions of a kind.
+    """Find every removal of every picture, a picture's classes in alphabetical order.
 
     A picture's removals depend on the picture alone. `tally` takes the counts by split and class: `pictures` with
     that class; `rejected_{reason}` (REASONS) or `removals`; of these `drawn`, and of these `drawn_unnamed` by any
@@ -195,18 +194,19 @@ def find_removals(
     """
     for picture in pictures:
         try:
-            regions = box_regions(picture) if region == "box" else segmentation_regions(picture)
-            decisions = _eligible_classes(picture, regions, limits, tally)
-            drawn = drawing.drawn(picture, list(decisions))
+            is_box, own_named = parameters.region == "box", named.get(picture.id, ())
+            regions = box_regions(picture) if is_box else segmentation_regions(picture)
+            decisions = _eligible_classes(picture, regions, parameters, tally)
+            drawn = draw_classes(picture, list(decisions), own_named, parameters)
             for name, decision in decisions.items():
-                if region == "box":
+                if is_box:
                     boxes = [instance.box for instance in picture.objects if instance.class_name in decision.removed]
                     pixels = rasterise_boxes(boxes, picture.height, picture.width)
                 else:
                     pixels = np.logical_or.reduce(regions.cells[[name in decision.removed for name in regions.classes]])
                 tally[picture.split, name, "removals"] += 1
                 tally[picture.split, name, "drawn"] += name in drawn
-                tally[picture.split, name, "drawn_unnamed"] += name in drawn and not drawing.is_named(picture, name)
+                tally[picture.split, name, "drawn_unnamed"] += name in drawn and name not in own_named
                 yield _removal(picture, name, decision, pixels, drawn=name in drawn)
         except ValueError as error:
             raise BadInput(str(error), row=picture.name, field="objects") from None
@@ -229,12 +229,14 @@ def _removal(picture: Picture, class_name: str, decision: Eligible, pixels: Mask
     )
 
 
-def _eligible_classes(picture: Picture, regions: Regions, limits: Limits, tally: Tally) -> dict[str, Eligible]:
+def _eligible_classes(
+    picture: Picture, regions: Regions, parameters: RemovalsParameters, tally: Tally
+) -> dict[str, Eligible]:
     crowded = {instance.class_name for instance in picture.objects if instance.crowd}
     decisions = {}
     for name in picture.classes:
         tally[picture.split, name, "pictures"] += 1
-        decision = eligible(name, regions, crowded, picture.width * picture.height, limits)
+        decision = eligible(name, regions, crowded, picture.width * picture.height, parameters)
         if isinstance(decision, Eligible):
             decisions[name] = decision
         else:
@@ -287,7 +289,7 @@ def empty_box(
     return (float(x[free[0], 0]), float(y[free[0], 0]), float(columns), float(rows)) if len(free) else None
 
 
-Shard = tuple[Sequence[Picture], Drawing]
+Shard = tuple[Sequence[Picture], Named]
 
 
 class SearchResult(NamedTuple):
@@ -299,22 +301,20 @@ class SearchResult(NamedTuple):
     rejected: Counter[str]
 
 
-def shards(pictures: Sequence[Picture], drawing: Drawing, size: int) -> Iterator[Shard]:
+def shards(pictures: Sequence[Picture], named: Named, size: int) -> Iterator[Shard]:
     """The pictures, `size` at a time, each time with the classes that their own captions name."""
-    for start in range(0, len(pictures), size):
-        part = pictures[start : start + size]
-        named = {picture.id: drawing.named[picture.id] for picture in part if picture.id in drawing.named}
-        yield part, replace(drawing, named=named)
+    for part in in_groups(pictures, size):
+        yield part, {picture.id: named[picture.id] for picture in part if picture.id in named}
 
 
-def search_shard(shard: Shard, *, region: RegionKind, limits: Limits, tries: int) -> SearchResult:
+def search_shard(shard: Shard, *, parameters: RemovalsParameters) -> SearchResult:
     """Find the removals of a shard's pictures, and boxes without objects; see `find_removals`, `empty_box`."""
-    pictures, drawing = shard
+    pictures, named = shard
     tally: Tally = Counter()
     rejected: Counter[str] = Counter()
     tested = (picture for picture in pictures if picture.split == "test")
-    removals = list(find_removals(pictures, region=region, limits=limits, drawing=drawing, tally=tally))
-    boxes = list(find_empty_boxes(tested, tries=tries, seed=drawing.seed, rejected=rejected))
+    removals = list(find_removals(pictures, named, parameters, tally))
+    boxes = list(find_empty_boxes(tested, tries=parameters.empty_tries, seed=parameters.seed, rejected=rejected))
     return SearchResult(removals, boxes, tally, rejected)
 
 

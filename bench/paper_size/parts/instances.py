@@ -8,13 +8,14 @@ import numpy as np
 
 from stages.decorrelation.removals import PICTURES
 from trivium.core.engine import LocalEngine
-from trivium.decorrelation.removals import Drawing, Limits, search_shard, shards, write_removals
+from trivium.decorrelation.removals import RemovalsParameters, search_shard, shards, write_removals
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.pictures import Picture
 
 SIZE, UNIT = 118_287, "pictures"
 CLASSES, OBJECTS, CORNERS, WIDTH, HEIGHT = 80, 7, 24, 640, 480  # COCO has 7.3 objects a picture
-LIMITS = Limits(0.4, 0.8, 0.7)  # δ1 to δ3 as in params.yaml
+PARAMETERS = RemovalsParameters(region="segmentation", delta1=0.4, delta2=0.8, delta3=0.7, training="one",
+                                prefer_named=False, seed=0)  # δ1 to δ3 as in params.yaml  # fmt: skip
 
 
 def make(folder: Path, size: int) -> None:
@@ -49,7 +50,6 @@ def run(folder: Path, out: Path) -> None:
         Picture(number, f"{number}.jpg", "train", *instances.sizes[number], tuple(objects), ())
         for number, objects in instances.objects.items()
     ]
-    picture_shards = shards(pictures, Drawing("one", {}, prefer_named=False, seed=0), PICTURES)
-    search = partial(search_shard, region="segmentation", limits=LIMITS, tries=1000)
+    picture_shards, search = shards(pictures, {}, PICTURES), partial(search_shard, parameters=PARAMETERS)
     results = LocalEngine(2).map(search, picture_shards, description="removals")
     write_removals(out / "removals.parquet", (removal for result in results for removal in result.removals))

@@ -13,7 +13,7 @@ import pytest
 from pycocotools import mask as coco
 
 from stages.decorrelation import removals as stage
-from stages.decorrelation.removals import RemovalsParameters, main
+from stages.decorrelation.removals import main
 from tests.decorrelation.tiny_corpus import instances_tree, write_coco
 from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
@@ -21,8 +21,7 @@ from trivium.core.tables import read_json, write_table
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.removals import (
     REASONS,
-    Drawing,
-    Limits,
+    RemovalsParameters,
     box_regions,
     empty_box,
     find_empty_boxes,
@@ -33,8 +32,10 @@ from trivium.decorrelation.removals import (
 from trivium.formats.masks import decode
 from trivium.formats.pictures import Caption, Object, Picture
 
-PAPER = Limits(delta1=0.4, delta2=0.8, delta3=0.7)
-ALL = Drawing("all", {}, prefer_named=False, seed=0)
+
+def parameters(**changes):
+    values = {"region": "box", "delta1": 0.4, "delta2": 0.8, "delta3": 0.7, "training": "one", "prefer_named": True}
+    return RemovalsParameters(**{**values, "empty_tries": 50, "seed": 0, **changes})
 
 
 def scene(*objects, split="test", identifier=1, size=(100, 100)):
@@ -43,10 +44,10 @@ def scene(*objects, split="test", identifier=1, size=(100, 100)):
     return Picture(identifier, f"{identifier}.jpg", split, *size, found, (Caption(identifier, "a scene"),))
 
 
-def outcome(picture, limits=PAPER, drawing=ALL, region="box"):
+def outcome(picture, **changes):
     """({class: removal}, {class: reason})."""
     tally = Counter()
-    found = find_removals([picture], region=region, limits=limits, drawing=drawing, tally=tally)
+    found = find_removals([picture], {}, parameters(**{"training": "all", "prefer_named": False, **changes}), tally)
     removals = {removal.class_name: removal for removal in found}
     rejected = {name: column[9:] for (_, name, column) in tally if column.startswith("rejected_")}
     return removals, rejected
@@ -135,9 +136,8 @@ def test_order_of_objects_and_pictures_changes_nothing():
     pictures = [random_scene(rng, number) for number in range(60)]
     shuffled = [replace(each, objects=tuple(rng.sample(each.objects, len(each.objects)))) for each in pictures]
     rng.shuffle(shuffled)
-    drawing = Drawing("one", {5: {"cat"}}, prefer_named=True, seed=3)
     first, second = (
-        sorted(find_removals(some, region="box", limits=PAPER, drawing=drawing, tally=Counter()), key=lambda r: r.id)
+        sorted(find_removals(some, {5: {"cat"}}, parameters(seed=3), Counter()), key=lambda r: r.id)
         for some in (pictures, shuffled)
     )
     assert len(first) > 50
@@ -159,8 +159,8 @@ def random_scene(rng, number):
     return scene(*objects, split="train", identifier=number)
 
 
-def drawn(picture, **options):
-    found = find_removals([picture], region="box", limits=PAPER, drawing=Drawing(**options), tally=Counter())
+def drawn(picture, *, named, **options):
+    found = find_removals([picture], named, parameters(**options), Counter())
     return {removal.class_name for removal in found if removal.drawn}
 
 
@@ -249,11 +249,6 @@ def test_an_empty_box_holds_nothing_of_no_class_either():
 
 
 # The stage, from files to files
-
-
-def parameters(**changes):
-    values = {"region": "box", "delta1": 0.4, "delta2": 0.8, "delta3": 0.7, "training": "one", "prefer_named": True}
-    return RemovalsParameters(**{**values, "empty_tries": 50, "seed": 0, **changes})
 
 
 def write_world(folder):
