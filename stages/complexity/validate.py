@@ -8,8 +8,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.complexity.effects.analysed_tables import Measure, encode_answers, read_factors, read_others, read_scores
-from trivium.complexity.effects.analysis import Effects, analyse, effects_table, large_enough, write_agreement
-from trivium.core.parameters import Parameters
+from trivium.complexity.effects.analysis import (
+    AnalysisParameters,
+    Effects,
+    analyse,
+    effects_table,
+    large_enough,
+    write_agreement,
+)
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_table
 from trivium.measures.agreement import HardnessAgreement, hardness_agreement
@@ -17,15 +23,10 @@ from trivium.measures.effects import YES, mean_differences
 from trivium.measures.rank_tests import mann_whitney
 
 
-class ValidateParameters(Parameters):
+class ValidateParameters(AnalysisParameters):
     """Section `complexity.validate`."""
 
     measure: Measure = Field(description="The score that is analysed")
-    risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
-    smallest_set: int = Field(ge=1, description="Fewest examples in either set of a factor that is tested")
-    confidence: float = Field(gt=0, lt=1, description="Of the intervals")
-    resamples: int = Field(ge=1, description="Bootstrap samples of texts and trainings")
-    seed: int = Field(ge=0, description="Of the bootstrap")
 
 
 def main(
@@ -40,7 +41,7 @@ def main(
     """Write the effects (Parquet) and the agreement of models (CSV)."""
     table = read_factors(factors)
     read = read_scores(scores, table.ids, parameters.measure)
-    effects = analyse(read.trainings, table, of_model=read.of_model, **parameters.model_dump(exclude={"measure"}))
+    effects = analyse(read.trainings, table, parameters, read.of_model)
     agreement = hardness_agreement(read.values)
     write_table(out, effects_table(effects, read.models, table.names))
     write_agreement(out_agreement, read.models, agreement)

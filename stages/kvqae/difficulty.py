@@ -4,11 +4,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
-from pydantic import Field
 
 from trivium.bridges.visual_difficulty import kvqae_factors, read_scores
-from trivium.complexity.effects.analysis import COLUMNS, effect_metrics, effect_rows, shares
-from trivium.core.parameters import Parameters
+from trivium.complexity.effects.analysis import COLUMNS, AnalysisParameters, effect_metrics, effect_rows, shares
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table, write_csv
 from trivium.formats.questions import read_questions
@@ -21,15 +19,10 @@ from trivium.measures.runs import PADDING, relevance_matrix
 MODEL = "kvqae_reader"
 
 
-class DifficultyParameters(Parameters):
+class DifficultyParameters(AnalysisParameters):
     """Section `kvqae.difficulty`."""
 
     places: ClassVar = {name: f"kvqae.statistics.{name}" for name in ("confidence", "resamples")}
-    risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
-    smallest_set: int = Field(ge=1, description="Fewest questions that either set of an analysed factor must hold")
-    confidence: float = Field(gt=0, lt=1, description="Of the intervals")
-    resamples: int = Field(ge=1, description="Bootstrap samples of entities")
-    seed: int = Field(default=0, ge=0, description="Of the bootstrap")
 
 
 def main(
@@ -63,12 +56,8 @@ def main(
     faces = {name: (face, human) for name, face, human in zip(*routed.values(), strict=True)}
     codes, cuts = kvqae_factors(queries, read, relevance_matrix(read, judged.select(ids)), overlaps, faces)
     values = read_scores(answers, ids)
-    rows = effect_rows(
-        {MODEL: values},
-        codes,
-        [question.wikidata_id or question.id for question in queries],
-        **parameters.model_dump(),
-    )
+    entities = [question.wikidata_id or question.id for question in queries]
+    rows = effect_rows({MODEL: values}, codes, entities, parameters)
     write_csv(out, COLUMNS, rows)
     return {
         "questions": float(len(queries)),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
-from trivium.measures.effects import NEITHER, even_cut
+from trivium.measures.effects import NEITHER, code_by_cut
 from trivium.measures.runs import PADDING, Run
 
 _MENTION = re.compile(r"\b(?:this|that|these|those)\s+(\w+)", re.IGNORECASE)
@@ -53,11 +53,8 @@ def kvqae_factors(
     }
     cuts: dict[str, float] = {}
     for name, values, low in (("long_answer", lengths, False), ("low_overlap", overlaps, True)):
-        is_defined = np.isfinite(values)
-        cut = even_cut(values[is_defined]) if is_defined.any() else None
-        if cut is not None:
-            cuts[name] = cut
-            codes[name] = np.where(is_defined, values <= cut if low else values > cut, NEITHER)
+        if coded := code_by_cut(values, low=low):
+            codes[name], cuts[name] = coded
     return {name: code.astype(np.int8) for name, code in codes.items()}, cuts
 
 

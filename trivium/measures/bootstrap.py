@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trivium.measures.effects import NO, YES, check_shapes
 
+OPTIONS = {"confidence", "resamples", "seed"}  # of every interval here, as sections of parameters name them
 _CHUNK_BYTES = 8 << 20  # of the times drawn
 
 

@@ -82,6 +82,20 @@ def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | Non
     return float(kinds[np.argmin(np.abs(2 * below[:-1] - below[-1]))])
 
 
+def code_by_cut(values: ArrayLike, *, low: bool = False) -> tuple[NDArray[np.int8], float] | None:
+    """Code numbers by their `even_cut`: 1 above it (at most it, where `low`), 0 for the others, -1 for NaN.
+
+    Returns:
+        (n,) codes, and the cut; None where there is no cut.
+    """
+    values = np.asarray(values, dtype=np.float64)
+    is_defined = np.isfinite(values)
+    cut = even_cut(values[is_defined])
+    if cut is None:
+        return None
+    return np.where(is_defined, values <= cut if low else values > cut, NEITHER).astype(np.int8), cut
+
+
 @dataclass(frozen=True)
 class ClusteredDifference:
     """δ with its standard error; matrices are (models, factors), in points of 100, NaN where nothing can be told.

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import mannwhitneyu
 
-from trivium.complexity.effects.analysis import COLUMNS, effect_rows
+from trivium.complexity.effects.analysis import COLUMNS, AnalysisParameters, effect_rows
 from trivium.measures.significance import holm
 
-KEYS = {"risk": 0.05, "smallest_set": 1, "confidence": 0.95, "resamples": 300, "seed": 0}
+KEYS = AnalysisParameters(risk=0.05, smallest_set=1, confidence=0.95, resamples=300, seed=0)
 
 
 def planted(n=600, seed=0):
@@ -19,7 +19,7 @@ def planted(n=600, seed=0):
 
 def test_effects_are_scipys_and_the_formula():
     scores, codes, clusters = planted()
-    rows = {(row["model"], row["factor"]): row for row in effect_rows(scores, codes, clusters, **KEYS)}
+    rows = {(row["model"], row["factor"]): row for row in effect_rows(scores, codes, clusters, KEYS)}
     assert [set(row) for row in rows.values()] == [set(COLUMNS)] * 4
     for factor, code in codes.items():
         yes, no = scores["m"][code == 1], scores["m"][code == 0]
@@ -42,11 +42,11 @@ def test_effects_are_scipys_and_the_formula():
 def test_a_set_that_is_too_small_is_as_if_the_factor_were_not_there():
     scores, codes, clusters = planted()
     codes["rare"] = np.where(np.arange(600) < 5, 1, 0).astype(np.int8)
-    keys = KEYS | {"smallest_set": 6}
-    with_rare = effect_rows(scores, codes, clusters, **keys)
+    keys = KEYS.model_copy(update={"smallest_set": 6})
+    with_rare = effect_rows(scores, codes, clusters, keys)
     del codes["rare"]
     others = [row for row in with_rare if row["factor"] != "rare"]
-    assert others == list(map(pytest.approx, effect_rows(scores, codes, clusters, **keys)))
+    assert others == list(map(pytest.approx, effect_rows(scores, codes, clusters, keys)))
     rare = [row for row in with_rare if row["factor"] == "rare"]
     assert [(row["yes"], row["no"]) for row in rare] == [(5, 595)] * 2
     assert {row[name] for row in rare for name in ("delta", "p", "p_holm", "low", "joint", "joint_p")} == {None}

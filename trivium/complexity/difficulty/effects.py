@@ -1,7 +1,6 @@
 """Effects of factors on models, compared with their effects on baselines that read nothing (docs/difficulty.md)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,7 @@ from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.analysis import COLUMNS, Row, effect_rows
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
-from trivium.measures.bootstrap import cluster_bootstrap
+from trivium.measures.bootstrap import OPTIONS, cluster_bootstrap
 from trivium.measures.effects import clustered_difference, mean_differences, same_loss
 from trivium.measures.irt import Irt
 from trivium.measures.significance import holm
@@ -49,9 +48,8 @@ def difficulty_rows(
         clusters: (questions,) number of each question's cluster.
         irt: the questions' difficulties, None where too few models answered.
     """
-    drawn: dict[str, Any] = {"resamples": settings.resamples, "confidence": settings.confidence, "seed": settings.seed}
     labels = [f"{number:09}" for number in clusters.tolist()]
-    rows = effect_rows(scores, factors, labels, risk=settings.risk, smallest_set=settings.smallest_set, **drawn)
+    rows = effect_rows(scores, factors, labels, settings)
     values, codes = np.stack([of.mean(axis=0) for of in scores.values()]), np.stack(list(factors.values()))
     defined = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
     costs = np.array([row["holm_significant"] for row in rows]).reshape(defined.shape)
@@ -74,7 +72,7 @@ def difficulty_rows(
         }
     if irt is not None:
         logits = irt.difficulty[None] / 100  # δ is in hundredths
-        low, high = cluster_bootstrap(logits, codes, clusters, **drawn)
+        low, high = cluster_bootstrap(logits, codes, clusters, **settings.model_dump(include=OPTIONS))
         for name, numbers in zip(_IRT, (mean_differences(logits, codes), low, high), strict=True):
             matrices[name] = np.broadcast_to(numbers, defined.shape)
     for number, row in enumerate(rows):

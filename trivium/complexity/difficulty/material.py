@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.complexity.effects.analysis import AnalysisParameters
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
-from trivium.core.parameters import Parameters
 from trivium.formats.answer_files import read_answers
 from trivium.formats.question_sets import AskedQuestion, QuestionSet
 
@@ -20,7 +20,7 @@ Judge = Literal["rouge_l", "f1", "exact_match"]
 Missing = Literal["zero", "drop"]
 
 
-class DifficultySettings(Parameters):
+class DifficultySettings(AnalysisParameters):
     """Section `complexity.difficulty`; the command `trivium difficulty` has these numbers as well."""
 
     judge: Judge = Field(default="rouge_l", description="The score that is analysed")

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
+from pydantic import Field
 
 from trivium.complexity.effects.analysed_tables import FactorTable, model_means
 from trivium.complexity.effects.regression import joint_regression
+from trivium.core.parameters import Parameters
 from trivium.core.tables import write_csv
 from trivium.measures.agreement import HardnessAgreement
-from trivium.measures.bootstrap import cluster_bootstrap
+from trivium.measures.bootstrap import OPTIONS, cluster_bootstrap
 from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
 from trivium.measures.rank_tests import frame_level, mann_whitney
 from trivium.measures.significance import holm
@@ -36,15 +38,24 @@ factor makes the model worse) and `found_holm` (also after correction over the t
 """
 
 
+class AnalysisParameters(Parameters):
+    """What an analysis of effects asks of its tests and intervals.
+
+    A factor with a smaller set keeps its δ, but is left out of all tests, corrections and regressions (two examples
+    among 300 gave p = 1e-17).
+    """
+
+    risk: float = Field(gt=0, lt=1, description="Of a false alarm, of every test and of Holm's correction")
+    smallest_set: int = Field(ge=1, description="Fewest questions in either set of a factor that is tested")
+    confidence: float = Field(gt=0, lt=1, description="Of the intervals")
+    resamples: int = Field(ge=1, description="Bootstrap samples of texts, or other clusters, and of trainings")
+    seed: int = Field(default=0, ge=0, description="Of the bootstrap")
+
+
 def analyse(
     scores: NDArray[np.float64],
     table: FactorTable,
-    *,
-    risk: float,
-    smallest_set: int,
-    resamples: int,
-    confidence: float,
-    seed: int,
+    parameters: AnalysisParameters,
     of_model: NDArray[np.intp] | None = None,
 ) -> Effects:
     """Analyse every model and factor.
@@ -53,15 +64,12 @@ def analyse(
 
     Args:
         scores: (trainings, examples) in [0, 1], in the order of the table.
-        risk: of a false alarm, 0.05 in the paper.
-        smallest_set: fewest examples of E_f and of Ē_f; a factor with fewer keeps its δ, but is left out of all tests,
-            corrections and regressions (two examples among 300 gave p = 1e-17).
         of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
     """
     factors, trainings = table.factors, scores
     if of_model is not None:
         scores = model_means(trainings, of_model)
-    tested = np.flatnonzero(large_enough(factors, smallest_set))
+    risk, tested = parameters.risk, np.flatnonzero(large_enough(factors, parameters.smallest_set))
     delta = mean_differences(scores, factors)
     # Numbers sort many times faster than names.
     texts, frames, elements = (
@@ -80,11 +88,9 @@ def analyse(
         p[:, column] = mann_whitney(scores[:, counted], factors[column][counted] == YES)
         p_frame[:, column] = levels[column].p
     kept = factors[tested]
-    low, high = cluster_bootstrap(
-        trainings, kept, texts, resamples=resamples, confidence=confidence, seed=seed, of_model=of_model
-    )
+    low, high = cluster_bootstrap(trainings, kept, texts, of_model=of_model, **parameters.model_dump(include=OPTIONS))
     low, high = spread(low), spread(high)
-    among = joint_regression(scores, kept, elements, texts, frames, confidence=confidence)
+    among = joint_regression(scores, kept, elements, texts, frames, confidence=parameters.confidence)
     joint = {f"joint_{name}": spread(values) for name, values in among._asdict().items()}
     coefficient = joint.pop("joint_coefficient")
     p_holm, validated = holm(p), below_zero(delta)
@@ -143,12 +149,7 @@ def effect_rows(
     scores: Mapping[str, NDArray[np.float64]],
     factors: Mapping[str, NDArray[np.int8]],
     clusters: Sequence[str],
-    *,
-    risk: float,
-    smallest_set: int,
-    resamples: int,
-    confidence: float,
-    seed: int,
+    parameters: AnalysisParameters,
 ) -> list[Row]:
     """One row of COLUMNS a model and factor; None where a set is too small or the regression cannot tell factors apart.
 
@@ -160,18 +161,15 @@ def effect_rows(
             scores, and the interval draws trainings, too.
         factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
         clusters: (questions,) the text that each question is about.
-        smallest_set: fewest questions of E_f and of Ē_f for a factor to be analysed; below, it is left out of Holm's
-            correction and of the regression, too.
     """
     alike = np.full(len(clusters), "")
     tested: dict[tuple[str, str], Row] = {}
     trainings = [np.atleast_2d(of) for of in scores.values()]
     of_model = np.repeat(np.arange(len(trainings)), [len(of) for of in trainings])
-    large = large_enough(np.stack(list(factors.values())), smallest_set)
+    large = large_enough(np.stack(list(factors.values())), parameters.smallest_set)
     if kept := list(compress(factors, large)):  # alone: a matrix product with more columns rounds δ otherwise
         table = FactorTable((), np.asarray(clusters), alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
-        effects = analyse(np.concatenate(trainings), table, risk=risk, smallest_set=smallest_set, resamples=resamples,
-                          confidence=confidence, seed=seed, of_model=of_model)  # fmt: skip
+        effects = analyse(np.concatenate(trainings), table, parameters, of_model)
         rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
         tested = {(row["model"], row["factor"]): row for row in rows}
     nothing: Row = dict.fromkeys(COLUMNS) | dict.fromkeys(_VERDICTS, False)

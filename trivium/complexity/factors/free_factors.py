@@ -19,7 +19,7 @@ they split the set most evenly.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,7 +33,7 @@ from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import FrameInstance, Span
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.languages import Language, Word, overlap
-from trivium.measures.effects import NEITHER, even_cut
+from trivium.measures.effects import NEITHER, code_by_cut
 from trivium.measures.frames import entropy_bits
 
 LABELS = {
@@ -147,12 +147,12 @@ def syntax_factors(question: AskedQuestion, trees: Sequence[Sentence], language:
     return factors
 
 
-_CUTS: dict[str, tuple[str, Callable[[NDArray, float], NDArray]]] = {
-    "low_overlap": ("overlap", lambda values, cut: values <= cut),
-    "far_words": ("distance", lambda values, cut: values > cut),
-    "long_answer": ("answer_words", lambda values, cut: values > cut),
-    "late_answer": ("position", lambda values, cut: values > cut),
-    "long_text": ("text_words", lambda values, cut: values > cut),
+_CUTS = {  # factor: the property that is cut; much of it is yes, but for low_overlap
+    "low_overlap": "overlap",
+    "far_words": "distance",
+    "long_answer": "answer_words",
+    "late_answer": "position",
+    "long_text": "text_words",
 }
 
 
@@ -191,13 +191,9 @@ def free_factors(
     }
     codes: dict[str, NDArray[np.int8]] = {}
     cuts: dict[str, float] = {}
-    for factor, (name, harder) in _CUTS.items():
-        values = properties[name]
-        defined = np.isfinite(values)
-        cut = even_cut(values[defined]) if defined.any() else None
-        if cut is not None:
-            cuts[factor] = cut
-            codes[factor] = np.where(defined, harder(values, cut), NEITHER).astype(np.int8)
+    for factor, name in _CUTS.items():
+        if coded := code_by_cut(properties[name], low=factor == "low_overlap"):
+            codes[factor], cuts[factor] = coded
     rival = properties["rival"]
     codes["rival_sentence"] = np.where(np.isnan(rival), NEITHER, rival >= 0).astype(np.int8)
     if trees is not None:
@@ -216,11 +212,11 @@ def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[boo
         factors.codes[name] = encode_answers([None if value is None else bool(value) for value in values])
         return True
     numbers = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
-    cut = even_cut(numbers[np.isfinite(numbers)])
-    assert cut is not None
-    factors.cuts[name], factors.properties[f"{name}_value"] = cut, numbers
-    factors.labels[name] += f" (above {cut:.3g})"
-    factors.codes[name] = np.where(np.isfinite(numbers), numbers > cut, NEITHER).astype(np.int8)
+    coded = code_by_cut(numbers)
+    assert coded is not None
+    factors.codes[name], factors.cuts[name] = coded
+    factors.properties[f"{name}_value"] = numbers
+    factors.labels[name] += f" (above {coded[1]:.3g})"
     return True
 
 
