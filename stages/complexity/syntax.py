@@ -24,7 +24,7 @@ def main(
     """Write the syntax of `calor`/frames/test.jsonl; a parser's is compared to `calor`/syntax.conllu if there.
 
     Metrics: `parser_*` says which was used; `words_f1`, `uas`, `las`, `upos`, `lemmas` are the agreement with the gold,
-    `f4_kappa` is Cohen's κ of factor f4 by either, over the `f4_compared` questions that both tell.
+    `f4_kappa` is Cohen's κ of factor f4 by either, over the `f4_compared` questions for which both find a path.
     """
     texts = {text.id: text.text for text in read_texts(calor / TEXTS)}
     path = calor / GOLD

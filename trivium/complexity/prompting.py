@@ -32,7 +32,9 @@ Messages = list[dict[str, str]]
 def draw_examples(
     training: Sequence[SquadQuestion], count: int, seed: int, evaluated: Collection[str]
 ) -> list[SquadQuestion]:
-    """Draw training questions about different contexts; with one seed, fewer are the first of more.
+    """Draw training questions about different contexts.
+
+    With one seed, a smaller `count` gives the first of those that a larger one gives.
 
     Args:
         evaluated: texts that questions will be asked about; no context that overlaps one of them is drawn.

@@ -72,7 +72,7 @@ class BenchmarkSet:
         pairs: captions with and without what is gone.
         partners: of each query what usually stands beside what is gone, None where nothing does.
         shares: (queries,) of the picture that was painted over.
-        kept: folder for what is computed of this set.
+        kept: folder of what is computed from this set.
     """
 
     dataset: str

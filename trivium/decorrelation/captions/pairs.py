@@ -106,7 +106,10 @@ def training_captions(phrases: Path, pictures: Iterable[int]) -> Iterator[tuple[
 def drawn_sources(
     removal: Removal, captions: Sequence[Mapping[str, Any]], count: int, seed: int
 ) -> list[Mapping[str, Any]]:
-    """At most `count` captions that name a removed class, drawn without replacement: fewer are the first of more."""
+    """At most `count` captions that name a removed class, drawn without replacement.
+
+    A smaller `count` gives the first of those that a larger one gives.
+    """
     naming = [row for row in captions if set(removal.removed) & set(row["classes"])]
     random.Random(f"{seed}:{removal.picture}").shuffle(naming)
     return naming[:count]

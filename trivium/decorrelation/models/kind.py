@@ -1,9 +1,9 @@
 """Kinds of retrieval models, the settings of their training, and how one is found by its name (decorrelation.md §4).
 
 A kind is a module of `kinds/` with one subclass of `Kind`. Its name is the module's, stands in `params.yaml`
-(`decorrelation.train.models`, `decorrelation.cells`) and in the `config.json` of what it saves. Nothing else lists it:
-one file adds one. Such a module is light, so that the page can ask for a label; the network is imported where a model
-is started or loaded. How large the networks are stands with the weights that they start from, in
+(`decorrelation.train.models`, `decorrelation.cells`) and in the `config.json` of what it saves. No other list names it:
+a new file is a new kind. Such a module is light, so that the page can ask for a label; the network is imported where a
+model is started or loaded. How large the networks are stands with the weights that they start from, in
 `models/decorrelation/base`.
 """
 

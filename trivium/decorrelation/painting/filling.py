@@ -1,7 +1,7 @@
 """Fillings: what one is, how it is found by its name, and what all share (decorrelation.md §1).
 
 A filling is a module of `fillings/` with one subclass of `Filling`. Its name is the module's, stands in `params.yaml`
-(`decorrelation.paintings`, `decorrelation.cells`) and in paths. Nothing else lists it: one file adds one.
+(`decorrelation.paintings`, `decorrelation.cells`) and in paths. No other list names it: a new file is a new filling.
 
 Pictures are (height, width, 3) RGB, 8 bits; a mask is boolean (height, width), true where the picture is painted.
 """

@@ -1,7 +1,7 @@
 """A trained model that encodes and matches by shards, wherever the engine says (decorrelation.md §3, §4).
 
-A shard is a batch of pictures, or successive captions: each is computed beside the same others wherever it is. What a
-shard gives is a file of the stage's folder; a stage that was killed asks only for those that it lacks.
+A shard is a batch of pictures, or successive captions: what is computed together does not depend on where it is
+computed. The result of a shard is a file in the stage's folder; a stage that was killed computes only the missing ones.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -62,7 +62,7 @@ class EvokedFrame:
         return f"{self.part_of_speech} {hashed.class_of(self.words.lower[self.after - 1])} {classes['c-1']}"
 
     def between(self, first: int, after: int, longest: int) -> dict[str, Any]:
-        """How a stretch lies to the trigger: side, distance, what is passed, the classes on the way if few."""
+        """Describe where a stretch lies from the trigger: side, distance, the classes on the way, joined if few."""
         side, gap = "around" if first <= self.first and after >= self.after else "in", slice(0)
         if after <= self.first or first >= self.after:
             side = "before" if after <= self.first else "after"
@@ -191,7 +191,7 @@ def _chosen(
 
 
 def _fit_together(one: Named, other: Named) -> bool:
-    """Apart from each other; or one inside the other, of another name."""
+    """Whether two elements are apart, or one lies inside the other and has another name."""
     (name, first, after), (other_name, begin, end) = one, other
     apart = after <= begin or end <= first
     inside = (begin <= first and after <= end) or (first <= begin and end <= after)
@@ -199,12 +199,12 @@ def _fit_together(one: Named, other: Named) -> bool:
 
 
 def _step(number: int) -> int:
-    """A number, the larger the coarser."""
+    """Round a number up to one of few steps, which are the coarser the larger it is."""
     return next((step for step in _STEPS if number <= step), 99)
 
 
 def _counted(classes: Sequence[str], most: int) -> str:
-    """Pauses, finite verbs and beginnings of clauses, up to so many."""
+    """Count pauses, finite verbs and beginnings of clauses, each up to `most`."""
     return " ".join(str(min(most, sum(name in kind for name in classes))) for kind in (_PAUSE, _FINITE, _CLAUSE))
 
 

@@ -165,7 +165,7 @@ def count_lexicon(taught: Iterable[Occurrence]) -> Counter[Entry]:
 
 
 def _share(counts: Counter, key: Hashable, own: int, own_total: int) -> str:
-    """In tenths, and of how many, without what the example itself counted."""
+    """A share in tenths, and of how many, up to 3; without what the example itself counted."""
     total = counts.total() - own_total
     return f"{int(10 * (counts[key] - own + 0.1) / (total + 1))} of {min(3, total)}" if total > 0 else "new"
 
