@@ -37,12 +37,14 @@ def test_what_the_re_rankers_gave_stands_first():
     ("arguments", "message"),
     [
         (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: no such file"),
+        (["--image", "q.md", "who?"], "q.md: this is not an image that can be read"),
         ([" \n"], "the question is empty"),
         (["who?"], "params.yaml: no such parameter file"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.md").write_text("# Questions")
     monkeypatch.setenv("OMP_NUM_THREADS", "1")  # put back afterwards
     with pytest.raises(SystemExit) as ended:
         cli.run("ask", arguments)

@@ -24,8 +24,7 @@ from trivium.commands.ask_page import (
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines, write_table
-from trivium.kvqae.asking.answer import Answer
-from trivium.kvqae.asking.asker import MAX_BYTES
+from trivium.kvqae.asking.answer import MAX_BYTES, Answer
 from trivium.page.asking import Samples, read_samples, respond
 from trivium.page.html import render
 

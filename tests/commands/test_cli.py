@@ -44,9 +44,11 @@ def test_a_package_that_is_not_installed_is_named_with_what_brings_it(command, p
 def test_a_place_that_cannot_be_written_is_found_before_the_work(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").touch()
     monkeypatch.setattr(import_module("trivium.commands.kb"), "run", lambda _: pytest.fail("work"))
-    with pytest.raises(SystemExit):
-        run("kb", ["--out", str(tmp_path / "file" / "base")])
-    assert "field '--out': cannot be written" in capsys.readouterr().err
+    for place in (str(tmp_path / "file" / "base"), "/proc/x"):
+        with pytest.raises(SystemExit):
+            run("kb", ["--out", place])
+        assert f"field '--out': cannot be written; got '{place}'" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_an_interruption_is_one_line(monkeypatch, capsys):

@@ -166,9 +166,14 @@ def _ask_table(arguments: Namespace) -> None:
 
 
 def _ask_one(arguments: Namespace) -> None:
+    from trivium.kvqae.asking.answer import decode_given
+    from trivium.vision.decoding import PIXELS
+
     if not arguments.question.strip():  # said before anything is loaded
         raise BadInput("the question is empty")
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
+    if image is not None:
+        decode_given(image, arguments.image, {"max_side": 64, "max_pixels": PIXELS})
     if arguments.kb is None:
         asker = open_graph(Path.cwd(), arguments.row, arguments)
     else:

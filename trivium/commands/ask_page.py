@@ -156,7 +156,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from trivium.kvqae.asking.asker import MAX_BYTES
+    from trivium.kvqae.asking.answer import MAX_BYTES
     from trivium.page.html import source
 
     host, port = listener.getsockname()[:2]

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
+from tempfile import TemporaryFile
 
 from trivium.core.errors import BadInput, how_to_install, redact_output
 
@@ -105,9 +106,13 @@ def run(command: str, words: Sequence[str] = ()) -> None:
 
 def require_writable(path: Path, option: str) -> None:
     """Raise `BadInput` where a file or folder cannot be made, before the work begins."""
-    above = next(folder for folder in (path.absolute(), *path.absolute().parents) if folder.exists())
-    if not os.access(above, os.W_OK) or (above != path.absolute() and not above.is_dir()):
-        raise BadInput("cannot be written", field=option, got=str(path), expected="a place in a folder that can")
+    place = path.absolute().parent if path.is_file() else path.absolute()
+    above = next(folder for folder in (place, *place.parents) if folder.exists())
+    try:  # what the system says of permissions is not all: the superuser cannot write to /proc either
+        TemporaryFile(dir=above).close()
+    except OSError:
+        expected = "a place in a folder that can"
+        raise BadInput("cannot be written", field=option, got=str(path), expected=expected) from None
 
 
 def require_project(command: str, words: Sequence[str], folder: Path) -> None:

@@ -14,8 +14,8 @@ from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking import asker as asking
-from trivium.kvqae.asking.answer import PictureView, ReaderAnswer
-from trivium.kvqae.asking.asker import MAX_BYTES, Asker, Base
+from trivium.kvqae.asking.answer import MAX_BYTES, PictureView, ReaderAnswer
+from trivium.kvqae.asking.asker import Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
 from trivium.kvqae.asking.systems import fuse
 from trivium.measures.fusion import Scale

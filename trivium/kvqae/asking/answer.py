@@ -1,20 +1,24 @@
-"""Parts of the answer to one question: results of the image systems, the reader's answer, passages."""
+"""Parts of one question and its answer: the picture, results of the image systems, the reader's answer, passages."""
 
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.formats.pictures import KINDS
+from trivium.core.errors import BadInput
+from trivium.formats.pictures import KINDS, unread_picture
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.runs import Run
-from trivium.vision.decoding import Reason
+from trivium.vision.decoding import Reason, Unreadable, decode
 from trivium.vision.encoder_registry import ENCODERS
 
 QUERY = "question"  # id of the only query of a run
 IMAGE = "the picture"  # name in messages of a picture without a file
+MAX_BYTES = 32 * 2**20  # of a picture's file
 PROBLEMS: dict[Reason, str] = {
     "not_an_image": f"this is not an image that can be read ({KINDS})",
     "corrupt": "the image is broken",
@@ -45,6 +49,24 @@ def label_of(system: str) -> str:
     if system not in ENCODERS:  # a model of a user's own base
         return system
     return f"{ROUTES[ENCODERS[system].route]}, {ENCODERS[system].label}"
+
+
+def decode_given(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:
+    """Decode a question's picture and encode it as BMP, without loss: what the image systems would decode.
+
+    `BadInput`: it cannot be decoded, or is too large; `file` is its name in messages.
+    """
+    if len(image) > MAX_BYTES:
+        expected = f"at most {MAX_BYTES}"
+        raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
+    name = file or IMAGE
+    try:
+        picture = decode(image, **limits)
+    except Unreadable as problem:
+        raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
+    out = io.BytesIO()
+    picture.save(out, "BMP")
+    return out.getvalue()
 
 
 @dataclass(frozen=True)

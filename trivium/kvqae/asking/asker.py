@@ -1,6 +1,5 @@
 """Answer one question from a knowledge base in memory: search, fusion, re-ranking, reading."""
 
-import io
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -14,20 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, WOULD_READ, Answer, PictureView, ReaderAnswer, Support
+from trivium.kvqae.asking.answer import WOULD_READ, Answer, PictureView, ReaderAnswer, Support, decode_given
 from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate
 from trivium.measures.runs import Run
-from trivium.vision.decoding import Unreadable, decode
 
 if TYPE_CHECKING:
     from trivium.kvqae.asking.reranking import Rerankers
 
 MAX_CHARACTERS = 1000  # of a question
-MAX_BYTES = 32 * 2**20  # of a picture's file
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
 NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 
@@ -116,7 +112,7 @@ class Asker:
         """
         if not question.strip():
             raise BadInput("the question is empty")
-        picture = None if image is None else _decode(image, file, self.base.limits)
+        picture = None if image is None else decode_given(image, file, self.base.limits)
         if entries is not None:
             look = partial(self.base.use_entries, entries)
         elif picture is not None:
@@ -197,21 +193,6 @@ class Asker:
 
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
-
-
-def _decode(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:
-    """Decode a picture and encode it as BMP, without loss: what the image systems would decode."""
-    if len(image) > MAX_BYTES:
-        expected = f"at most {MAX_BYTES}"
-        raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
-    name = file or IMAGE
-    try:
-        picture = decode(image, **limits)
-    except Unreadable as problem:
-        raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
-    out = io.BytesIO()
-    picture.save(out, "BMP")
-    return out.getvalue()
 
 
 def _cut(question: str) -> tuple[str, list[str]]:
