@@ -131,25 +131,24 @@ def test_reciprocal_rank_fusion_agrees_with_ranx():
         assert scores == pytest.approx({int(d): s for d, s in theirs[query].items()})
 
 
-@pytest.mark.parametrize(("ours", "theirs"), [("min_max", "min-max"), ("rank", "rank")])
-def test_linear_fusion_agrees_with_ranx_on_full_lists(ours, theirs):
-    # Every system returns every document: ranx has no default minimum (missing documents get 0).
-    runs = synthetic(1, depth=10, documents=10)
+FULL = {"depth": 10, "documents": 10}  # every system returns every document: ranx gives missing ones 0
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "world"),
+    [
+        ("min_max", "min-max", {"seed": 1} | FULL),
+        ("rank", "rank", {"seed": 1} | FULL),
+        ("min_max", "min-max", {"seed": 6}),  # a system's minimum becomes 0, ranx's value of missing documents
+        ("z_score", "zmuv", {"seed": 2, "queries": 1} | FULL),  # ranx normalises over a query, we over the run
+    ],
+)
+def test_linear_fusion_agrees_with_ranx(ours, theirs, world):
+    runs = synthetic(**world)
     expected = ranx.fuse(
         [as_ranx(run) for run in runs], norm=theirs, method="wsum", params={"weights": [0.5, 0.2, 0.3]}
     ).to_dict()
     fused = linear_fusion(runs, [0.5, 0.2, 0.3], depth=None, normalization=ours)
-    for query, scores in scores_of(fused).items():
-        assert scores == pytest.approx({int(d): s for d, s in expected[query].items()}, abs=1e-12)
-
-
-def test_min_max_agrees_with_ranx_where_documents_are_missing():
-    # A system's minimum becomes 0, which is what ranx gives to a document that the system did not return.
-    runs = synthetic(6)
-    expected = ranx.fuse(
-        [as_ranx(run) for run in runs], norm="min-max", method="wsum", params={"weights": [0.5, 0.2, 0.3]}
-    ).to_dict()
-    fused = linear_fusion(runs, [0.5, 0.2, 0.3], depth=None, normalization="min_max")
     for query, scores in scores_of(fused).items():
         assert scores == pytest.approx({int(d): s for d, s in expected[query].items()}, abs=1e-12)
 
@@ -165,16 +164,6 @@ def test_ranks_agree_with_ranx_and_missing_documents_share_the_last():
             assert found == pytest.approx(expected[query], abs=1e-12)
             missing = ~returned & (candidates.documents[row] >= 0)
             assert set(normalized[row, missing]) == {normalized[row, returned].min()}
-
-
-def test_z_score_agrees_with_ranx_on_one_query():
-    # With a single query the whole run is the query, which is what ranx normalises over.
-    runs = synthetic(2, queries=1, depth=10, documents=10)
-    expected = ranx.fuse(
-        [as_ranx(run) for run in runs], norm="zmuv", method="wsum", params={"weights": [0.5, 0.2, 0.3]}
-    ).to_dict()
-    fused = linear_fusion(runs, [0.5, 0.2, 0.3], depth=None)
-    assert scores_of(fused)["q00"] == pytest.approx({int(d): s for d, s in expected["q00"].items()})
 
 
 @pytest.mark.parametrize("name", NORMALIZATIONS)
