@@ -21,7 +21,7 @@ from trivium.core.engine import LocalEngine
 from trivium.core.parameters import read_parameters
 from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.formats.pictures import Caption
-from trivium.language.english.chunker import RuleChunker
+from trivium.language.english.chunker import chunk_by_rules
 from trivium.language.english.sentences import Matcher, Range, Sentence, read_sentence
 from trivium.language.english.word_lists import LINKS, WORDS, Expression, word_lists
 
@@ -191,7 +191,7 @@ def main() -> None:
     texts = captions(CAPTIONS)
     few = texts[:PEER]
     sentences = [read_sentence(text) for text in few]
-    pages = list(zip(sentences, RuleChunker().chunk(sentences), strict=True))
+    pages = list(zip(sentences, chunk_by_rules(sentences), strict=True))
     rules = Rules(classes)
     mine = partial(matched, Matcher(classes), pages)
     popular, expert = by_spacy(rules, pages), partial(by_tree, rules, tree_of(rules), pages)

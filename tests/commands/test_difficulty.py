@@ -187,7 +187,7 @@ def test_a_page_shows_what_a_file_says_and_runs_none_of_it(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--language", "klingon"], "no code of a language; got 'klingon'"),
+        (["--language", "klingon"], "not a language's code; got 'klingon'"),
         (["--risk", "2"], "--risk: Input should be less than 1"),
         (["--factors", "my.csv"], "my.csv: no such file"),
         (["--factors", "long"], "field '--factors': no such factors; got 'long'"),

@@ -141,7 +141,7 @@ def test_another_language_goes_by_characters():
     assert japanese.content_stems("東京は") == {"東京", "京は"}
     assert language_of("en").note == ""
     for code in ("english", "EN", "e", "zz9"):
-        with pytest.raises(BadInput, match="no code of a language"):
+        with pytest.raises(BadInput, match="not a language's code"):
             language_of(code)
 
 

@@ -1,4 +1,4 @@
-"""Languages as questions and answers are compared in them: words, content stems, sentences (docs/difficulty.md).
+"""Rules of languages by which questions and answers are compared: words, content stems, sentences (docs/difficulty.md).
 
 Texts are folded (`core/folding.py`) before they are compared; offsets count characters of the text as it is stored.
 
@@ -49,7 +49,7 @@ class Language(ABC):
     Attributes:
         code: ISO 639-1.
         name: in English.
-        note: what its rules lack, or how words are separated if not by white space; "" for nothing.
+        note: what its rules lack, or how its words are found if not by white space; "" for nothing.
         boundary: pattern of ends of sentences; its last group, or the whole match, lies between two sentences.
     """
 
@@ -133,7 +133,7 @@ STEMMERS = _RULES["stemmers"]
 
 
 class _Letters(dict[int, int | str]):
-    """Table for `str.translate` that keeps letters, digits and the marks on them, and maps the rest to spaces."""
+    """Table for `str.translate` that keeps letters, digits and their marks, and maps all else to spaces."""
 
     def __missing__(self, code: int) -> int | str:
         character = chr(code)
@@ -182,11 +182,10 @@ class Spaced(Language):
         articles, abbreviations = _RULES["articles"].get(code), _RULES["abbreviations"].get(code)
         self._articles = re.compile(articles) if articles else None
         self._words, self._answer_words = words, answer_words or self._mlqa_words
-        self._stem: Callable[[str], str] = snowballstemmer.stemmer(stemmer).stemWord if stemmer else str
+        self._stem: Callable[[str], str] = cache(snowballstemmer.stemmer(stemmer).stemWord) if stemmer else str
+        self._stems_of = cache(self._stems_of_form)  # texts repeat few forms, and these fewer words
         self._content_free = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
         self._abbreviation = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
-        self._forms: dict[str, frozenset[str]] = {}
-        self._stems: dict[str, str] = {}
 
     def words(self, text: str) -> list[str]:
         """Split a text into runs of letters and digits, in lower case."""
@@ -212,16 +211,9 @@ class Spaced(Language):
         bare = without_punctuation(fold(text).lower())
         return (bare if self._articles is None else self._articles.sub(" ", bare)).split()
 
-    def _stems_of(self, form: str) -> frozenset[str]:
-        """Stem the words of one token; cached, since texts repeat few forms and fewer words."""
-        stems = self._forms.get(form)
-        if stems is None:
-            kept = [word for word in self._words(form) if word not in self._content_free]
-            for word in kept:
-                if word not in self._stems:
-                    self._stems[word] = self._stem(word)
-            stems = self._forms[form] = frozenset(self._stems[word] for word in kept)
-        return stems
+    def _stems_of_form(self, form: str) -> frozenset[str]:
+        """Stem the content words of one token."""
+        return frozenset(self._stem(word) for word in self._words(form) if word not in self._content_free)
 
 
 _CLOSING = "»\"')\\]"  # what may follow a full stop; part of a character class
@@ -271,7 +263,7 @@ class Characters(Language):
     """A language written without spaces: words are characters, content stems are pairs of adjacent characters."""
 
     def __init__(self, code: str) -> None:
-        note = "its words are not parted: texts are compared by characters, content words by pairs of them"
+        note = "its words are not separated: texts are compared by characters, content words by pairs of them"
         super().__init__(code, f"the language {code!r}", note)
 
     def words(self, text: str) -> list[str]:
@@ -298,7 +290,7 @@ def _normalize(text: str) -> str:
 LANGUAGES: dict[str, Language] = {language.code: language for language in (*SPACED, Chinese())}
 """Languages with rules of their own, by code; `STEMMERS` has more that only have a stemmer."""
 _SINITIC = {"wuu": "zh", "yue": "zh"}  # short Chinese texts are often classified as these
-_UNPARTED = {"bo", "dz", "ja", "km", "lo", "my", "th"}
+_UNSEPARATED = {"bo", "dz", "ja", "km", "lo", "my", "th"}
 _READ = 200  # texts that are classified to detect a language
 
 
@@ -307,9 +299,9 @@ def language_of(code: str) -> Language:
     """Return a language by its code; `BadInput` for no code. Without rules of its own, words or characters count."""
     if not (2 <= len(code) <= 3 and code.isascii() and code.isalpha() and code.islower()):
         choices = sorted({*LANGUAGES, *STEMMERS})
-        raise BadInput("no code of a language", field="language", got=code, expected="such as en", choices=choices)
+        raise BadInput("not a language's code", field="language", got=code, expected="such as en", choices=choices)
     code = _SINITIC.get(code, code)
-    return LANGUAGES.get(code) or (Characters(code) if code in _UNPARTED else Spaced(code))
+    return LANGUAGES.get(code) or (Characters(code) if code in _UNSEPARATED else Spaced(code))
 
 
 def detect(texts: Sequence[str]) -> tuple[Language, float]:

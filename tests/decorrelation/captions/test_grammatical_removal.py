@@ -8,7 +8,7 @@ import yaml
 
 from trivium.decorrelation.captions.grammatical_removal import remove_phrases
 from trivium.formats.pictures import Phrase
-from trivium.language.english.chunker import RuleChunker
+from trivium.language.english.chunker import chunk_by_rules
 from trivium.language.english.sentences import Matcher, read_sentence
 from trivium.language.english.word_lists import WORDS
 
@@ -17,7 +17,7 @@ MATCHER = Matcher(tuple(yaml.safe_load(WORDS.read_text(encoding="utf-8"))["class
 
 def phrases_of(text: str) -> list[Phrase]:
     sentence = read_sentence(text)
-    [found] = RuleChunker().chunk([sentence])
+    [found] = chunk_by_rules([sentence])
     names = MATCHER.match(sentence, found)
     return [Phrase(*sentence.characters(*each), classes) for each, classes in zip(found, names, strict=True)]
 

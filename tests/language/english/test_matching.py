@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from trivium.language.english.chunker import RuleChunker
+from trivium.language.english.chunker import chunk_by_rules
 from trivium.language.english.sentences import Matcher, read_sentence
 from trivium.language.english.word_lists import WORDS, plural, word_lists
 
@@ -22,7 +22,7 @@ matcher = cache(Matcher)
 
 def classes_of(text: str, classes: tuple[str, ...] = COCO, mode: str = "strict") -> set[str]:
     sentence = read_sentence(text)
-    [phrases] = RuleChunker().chunk([sentence])
+    [phrases] = chunk_by_rules([sentence])
     return {name for names in matcher(classes, mode).match(sentence, phrases) for name in names}
 
 

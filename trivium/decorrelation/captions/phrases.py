@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from trivium.core.tables import in_groups, write_csv
 from trivium.formats.pictures import Caption, Corpus, Phrase
-from trivium.language.english.chunker import Chunker, ChunkerName, RuleChunker
+from trivium.language.english.chunker import ChunkerName, load_chunker
 from trivium.language.english.sentences import Matcher, Sentence, looks_english, read_sentence
 from trivium.language.english.word_lists import Mode
 
@@ -55,16 +55,6 @@ class Row:
 
 
 @cache
-def chunker_of(name: ChunkerName, spacy_model: str) -> Chunker:
-    """The chunker of this name, made once a process."""
-    if name == "rules":
-        return RuleChunker()
-    from trivium.language.english.chunker import SpacyChunker
-
-    return SpacyChunker(spacy_model, batch=256)
-
-
-@cache
 def matcher_of(classes: tuple[str, ...], mode: Mode) -> Matcher:
     """The matcher of these classes, compiled once a process."""
     return Matcher(classes, mode)
@@ -72,7 +62,7 @@ def matcher_of(classes: tuple[str, ...], mode: Mode) -> Matcher:
 
 def read_phrases(settings: Settings, sentences: Sequence[Sentence]) -> list[tuple[Phrase, ...]]:
     """The phrases that the chunker finds in sentences, with the classes that the word lists give them."""
-    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk(sentences)
+    ranges = load_chunker(settings.chunker, settings.spacy_model)(sentences)
     matcher = matcher_of(settings.classes, settings.matching)
     return [
         tuple(
@@ -134,7 +124,7 @@ def _count(row: Row, sentence: Sentence, phrases: Sequence[Phrase], names: Seque
 
 def _count_agreement(settings: Settings, marked: Sequence[tuple[Sentence, Row]], counts: Counter[str]) -> None:
     """Count the chunker's phrases that are annotated ones, character for character."""
-    ranges = chunker_of(settings.chunker, settings.spacy_model).chunk([sentence for sentence, _ in marked])
+    ranges = load_chunker(settings.chunker, settings.spacy_model)([sentence for sentence, _ in marked])
     for (sentence, row), chunks in zip(marked, ranges, strict=True):
         annotated = {sentence.words_in(phrase.start, phrase.end) for phrase in row.caption.phrases}
         counts["chunks"] += len(chunks)

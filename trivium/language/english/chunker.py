@@ -4,10 +4,11 @@ Both are chunkers of decorrelation.md §2. spaCy's `noun_chunks` need one of its
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from trivium.language.english.sentences import Sentence
 from trivium.language.english.tagging import tag
@@ -16,18 +17,12 @@ from trivium.language.spacy_pipelines import load_pipeline
 
 Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
 ChunkerName = Literal["rules", "spacy"]
+# Finds the noun phrases of each sentence, in order, without overlap; pronouns are left out.
+Chunker = Callable[[Sequence[Sentence]], list[list[Range]]]
 
 _ADJECTIVES = r"R*J(?:(?:,C|,|C)R*J)*"
 _CORE = rf"(?:{_ADJECTIVES}|N|U)*N"
 _PHRASE = re.compile(rf"(?:[DQU]+R*)?{_CORE}|[DU]*U(?=[FXGE.,]|$)")  # the possessor before 's is a phrase of its own
-
-
-class Chunker(Protocol):
-    """Finds the noun phrases of captions."""
-
-    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
-        """Find the phrases of each sentence, in order, without overlap; pronouns are left out."""
-        ...
 
 
 def choose_chunker(setting: Literal["rules", "spacy", "auto"], spacy_model: str) -> ChunkerName:
@@ -41,12 +36,18 @@ def choose_chunker(setting: Literal["rules", "spacy", "auto"], spacy_model: str)
     return "spacy" if package or Path(spacy_model).is_dir() else "rules"
 
 
-class RuleChunker:
-    """Chunker without a model: tags by rule, then the longest runs of tags that form a noun phrase."""
+@cache
+def load_chunker(name: ChunkerName, spacy_model: str) -> Chunker:
+    """Return the chunker of this name, loaded once a process; `BadInput`: no such pipeline, or one without a parser."""
+    if name == "rules":
+        return chunk_by_rules
+    expected = f"a folder, or a package got by `python -m spacy download {spacy_model}`, or chunker: rules"
+    return partial(chunk_by_spacy, load_pipeline(spacy_model, expected=expected, exclude=["ner"]))
 
-    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
-        """See `Chunker`."""
-        return [join_quantities(sentence, phrases_of_tags(tag(sentence))) for sentence in sentences]
+
+def chunk_by_rules(sentences: Sequence[Sentence]) -> list[list[Range]]:
+    """Chunk without a model: tag words by rule, then take the longest runs of tags that form a noun phrase."""
+    return [join_quantities(sentence, phrases_of_tags(tag(sentence))) for sentence in sentences]
 
 
 def phrases_of_tags(tags: str) -> list[Range]:
@@ -67,18 +68,10 @@ def join_quantities(sentence: Sentence, phrases: Sequence[Range]) -> list[Range]
     return joined
 
 
-class SpacyChunker:
-    """Chunker by spaCy's noun chunks, without pronouns; `BadInput` for no such pipeline, or one without a parser."""
-
-    def __init__(self, model: str, batch: int) -> None:
-        expected = f"a folder, or a package got by `python -m spacy download {model}`, or chunker: rules"
-        self._pipeline = load_pipeline(model, expected=expected, exclude=["ner"])
-        self._batch = batch
-
-    def chunk(self, sentences: Sequence[Sentence]) -> list[list[Range]]:
-        """See `Chunker`."""
-        documents = self._pipeline.pipe([sentence.text for sentence in sentences], batch_size=self._batch)
-        return [_ranges(sentence, document) for sentence, document in zip(sentences, documents, strict=True)]
+def chunk_by_spacy(pipeline: Any, sentences: Sequence[Sentence]) -> list[list[Range]]:
+    """Chunk by the noun chunks of one of spaCy's pipelines."""
+    documents = pipeline.pipe([sentence.text for sentence in sentences], batch_size=256)
+    return [_ranges(sentence, document) for sentence, document in zip(sentences, documents, strict=True)]
 
 
 def _ranges(sentence: Sentence, document: Any) -> list[Range]:

@@ -1,8 +1,8 @@
 """Captions as words with their places, whether they are English, and which classes they name (decorrelation.md §2).
 
-The test of language is coarse: it notices a file in another language. A caption is not English when less than 80 % of
-its letters are a-z, when words of other languages' grammar outnumber English ones, or when it has six or more words and
-none of English grammar. Short captions without any ("Dogs running") pass.
+The test of language is coarse, meant to notice a file in another language. A caption is not English if less than 80 %
+of its letters are a-z, if function words of other languages outnumber English ones, or if it has six or more words and
+no English function word. Short captions without any ("Dogs running") pass.
 """
 
 import re
@@ -14,7 +14,7 @@ from trivium.core.folding import NO_WIDTH, fold
 from trivium.language.english.word_lists import LINKS, LISTS, Mode, WordLists, word_lists
 
 LEAST_PLAIN = 0.8  # share of letters that are a-z
-LONG = 6  # words from which a caption must have one of English grammar
+LONG = 6  # words; a caption of that many must have an English function word
 WORD = re.compile(r"[^\W\d_]+")
 ENGLISH, OTHER = LISTS["english_grammar"], LISTS["foreign_grammar"]
 
@@ -54,10 +54,6 @@ class Sentence:
     def word(self, place: int) -> str:
         """Return the word at a place; "." after the last one."""
         return self.words[place] if place < len(self.words) else "."
-
-    def is_hyphenated(self, place: int) -> bool:
-        """Whether a hyphen joins this word to the one before it."""
-        return place in self.hyphenated
 
     def characters(self, first: int, end: int) -> tuple[int, int]:
         """Return the character span of words `first` to `end` (exclusive)."""

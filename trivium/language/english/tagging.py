@@ -226,7 +226,7 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
         return "S" if before == "N" and _continues(sentence, place + 1) else "X"
     if not word[0].isalnum():
         return "C" if word == "&" else "," if word == "," else "."
-    if sentence.is_hyphenated(place) or sentence.is_hyphenated(place + 1):
+    if not sentence.hyphenated.isdisjoint((place, place + 1)):
         return _tag_of_compound(sentence, place)
     if word == "to":
         return "T" if after in BASES or after == "be" or (after in NOUN_VERBS and before in "GFXJP") else "P"
@@ -257,7 +257,7 @@ def _tag_one(sentence: Sentence, place: int, tags: list[str]) -> str:
 def _tag_of_compound(sentence: Sentence, place: int) -> str:
     """Tag all parts of a hyphenated word alike: an adjective before a noun, else a noun."""
     end = place + 1
-    while sentence.is_hyphenated(end):
+    while end in sentence.hyphenated:
         end += 1
     if sentence.words[end - 1].endswith("ing") and not _continues(sentence, end):
         return "G"
