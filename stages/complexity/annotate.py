@@ -28,7 +28,7 @@ def main(
     return {
         "contexts": float(len(contexts)),
         "questions": float(len(read.questions)),
-        "questions_dropped": float(sum(map(len, read.left_out.values()))),
+        "questions_dropped": float(sum(read.dropped.values())),
         "contexts_without_frame": float(counts["contexts_without_frame"]),
         "sentences": float(counts["sentences"]),
         "sentences_cut": float(counts["sentences_cut"]),

@@ -7,9 +7,9 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.stage import Context, run_stage
-from trivium.core.tables import read_json, read_json_lines, write_json_lines
+from trivium.core.tables import read_json, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
-from trivium.formats.wikidata import parse_entity
+from trivium.formats.wikidata import read_entities
 from trivium.kvqae.annotation.project import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
 from trivium.kvqae.construction.generation import read_generated
 from trivium.kvqae.construction.rebuilding import (
@@ -76,10 +76,7 @@ def _statistics(folder: Path, persons: Iterable[str]) -> dict[str, float]:
 
 
 def _persons(wikidata: Path) -> Iterator[str]:
-    for row, record in read_json_lines(wikidata):
-        entity = parse_entity(record, file=wikidata, row=row)
-        if entity.human:
-            yield entity.id
+    return (entity.id for entity in read_entities(wikidata) if entity.human)
 
 
 if __name__ == "__main__":

@@ -38,8 +38,7 @@ def main(
     if source == "sample":
         with write_atomically(out) as target:
             write_triviaqa(sample_world(parameters), target)
-            counts = validate_triviaqa(target)
-            return counts | leave_out_sources(target, viquae, counts["triviaqa_train"])
+            return validate_triviaqa(target) | leave_out_sources(target, viquae)
     if source == "hub":
         from trivium.sources.kvqae.hub import fetch_triviaqa
 

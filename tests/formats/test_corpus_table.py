@@ -1,7 +1,7 @@
 from pathlib import Path
 
 from tests.decorrelation.tiny_corpus import write_coco
-from trivium.formats.corpus_table import load_captions, load_corpus, write_corpus
+from trivium.formats.corpus_table import load_corpus, write_corpus
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture
 
 
@@ -24,7 +24,7 @@ def test_every_field_comes_back_as_it_was(tmp_path: Path) -> None:
 
 
 def test_captions_alone_are_the_corpus_without_objects(tmp_path: Path) -> None:
-    whole, captions = load_corpus(write_coco(tmp_path)), load_captions(tmp_path)
+    whole, captions = load_corpus(write_coco(tmp_path)), load_corpus(tmp_path, objects=False)
     assert [picture.captions for picture in captions.pictures] == [picture.captions for picture in whole.pictures]
     assert [(each.id, each.name, each.split) for each in captions.pictures] == [
         (each.id, each.name, each.split) for each in whole.pictures

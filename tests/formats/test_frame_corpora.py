@@ -159,9 +159,9 @@ BAD_TEXTS = [
     ("frames.1.elements.2.start", "71", r"elements\[2\]\.start': not a whole number; got '71'"),
     ("frames.1.elements.2.name", ..., r"elements\[2\]\.name': missing"),
     ("frames.1.elements", {}, r"frames\[1\]\.elements': not a list"),
-    ("frames.0.lexical_unit.more", [{"start": 0, "end": 2}], r"lexical_unit.more\[0\]': not after the part before"),
+    ("frames.0.lexical_unit.more", [{"start": 0, "end": 2}], r"lexical_unit.more\[0\]': not after the previous part"),
     ("frames.0.elements.0.layer", 0, r"elements\[0\].layer': no layer"),
-    ("chains.0.1", ..., r"chains\[0\]': chain to nowhere.*two mentions or more"),
+    ("chains.0.1", ..., r"chains\[0\]': chain of fewer than two mentions.*two mentions or more"),
     ("chains.0.1", at("Les armées d'Orvel"), "mention twice in one chain"),
     ("id", 4, "field 'id': not a text; got 4"),
 ]
@@ -197,13 +197,13 @@ BAD_QUESTIONS = [
     (
         "context_elements",
         ["Place", "Signatory"],
-        "element twice, or the one that is asked for.*others than 'Signatory'",
+        "an element stands twice, or is the answer element.*others than 'Signatory'",
     ),
     ("answer.text", "les armées", r"answer\.text': not the text of its span; got 'les armées'; expected"),
-    ("chain", [], "the answer is not of its element, and no chain leads there.*42:47"),
+    ("chain", [], "the answer is not in its element, and no chain leads to it.*42:47"),
     ("chain.0", at("la bataille"), "chain does not begin in the answer element"),
-    ("chain.1", at("la bataille"), "chain to nowhere: it does not end in the answer"),
-    ("chain.1", at("armées"), "chain to nowhere: not mentions of one chain of the text"),
+    ("chain.1", at("la bataille"), "chain does not end in the answer"),
+    ("chain.1", at("armées"), "not two or more mentions of one chain of the text"),
     ("id", "q1", "question twice, the first in row 1"),
 ]
 

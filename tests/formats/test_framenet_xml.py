@@ -244,5 +244,5 @@ def test_bad_annotation_is_refused_with_its_line(folder: Path, old: str, new: st
 )
 def test_xml_that_reaches_out_or_expands_is_refused(folder: Path, declaration: str):
     hostile = GOOD.replace("<fullText", f"{declaration}\n<fullText", 1).replace("Fin.", "&a;")
-    with pytest.raises(BadInput, match="reaches out or expands itself is refused"):
+    with pytest.raises(BadInput, match="XML with entities or references to other files is refused"):
         read_framenet(write(folder, hostile))

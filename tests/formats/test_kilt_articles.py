@@ -21,12 +21,12 @@ def record(**changes: Any) -> dict[str, Any]:
 def test_an_article_is_read_with_its_entity(tmp_path: Path):
     write_json_lines(tmp_path / "a.jsonl", [record(), record(wikipedia_id="11", wikidata_info=None)])
     assert list(read_articles(tmp_path / "a.jsonl")) == [
-        (1, KiltArticle("10", "Ada", ("Ada\n", "She was.\n"), "Q1", ("A", " "))),
-        (2, KiltArticle("11", "Ada", ("Ada\n", "She was.\n"), None, ())),
+        KiltArticle("10", "Ada", ("Ada\n", "She was.\n"), "Q1", ("A", " ")),
+        KiltArticle("11", "Ada", ("Ada\n", "She was.\n"), None, ()),
     ]
 
 
 def test_an_article_twice_is_refused(tmp_path: Path):
     write_json_lines(tmp_path / "a.jsonl", [record(), record()])
-    with pytest.raises(BadInput, match="a.jsonl:2: field 'wikipedia_id': article twice; got '10'"):
+    with pytest.raises(BadInput, match="a.jsonl:2: field 'wikipedia_id': article twice, the first in row 1; got '10'"):
         list(read_articles(tmp_path / "a.jsonl"))

@@ -183,6 +183,10 @@ def test_mrqa(tmp_path, pack):
     assert (read.form, read.ids) == ("MRQA’s lines", ["q1", "q2"])
     assert [(each.answers, each.place.start) for each in read.questions] == [(("1731",), 20), (("A mill",), 0)]
     assert read_question_set(written(tmp_path / "without-header.jsonl", record)).ids == ["q1", "q2"]
+    record["qas"][1]["qid"] = "q1"
+    for number, place in ((1, r"qas\[0\]"), (2, r"row 1, qas\[0\]")):
+        with pytest.raises(BadInput, match=rf"qas\[1\]\.id': id twice, the first in {place}; got 'q1'"):
+            read_question_set(written(tmp_path / "twice.jsonl", *[record] * number))
 
 
 def test_mrqas_stretch_without_a_place_is_refused(tmp_path):
@@ -214,10 +218,10 @@ def test_answers_that_cannot_be_right_are_refused(tmp_path):
     assert len(read_question_set(written(tmp_path / "s.jsonl", bracketed)).questions) == 1
     free = [{"id": str(number), "context": SENTENCE, "question": "Qui ?", "answer": "un homme" if number < 3 else "Mâcon"}
             for number in range(20)]  # fmt: skip
-    with pytest.raises(BadInput, match="3 of 20 answers stand nowhere in their contexts; the first; got 'un homme'"):
+    with pytest.raises(BadInput, match="3 of 20 answers are not in their contexts; the first; got 'un homme'"):
         read_question_set(written(tmp_path / "s.jsonl", *free))
     assert read_question_set(written(tmp_path / "s.jsonl", *free[2:])).counts["nowhere"] == 1
-    with pytest.raises(BadInput, match="1 of 9 answers stand nowhere"):
+    with pytest.raises(BadInput, match="1 of 9 answers are not in their contexts"):
         read_question_set(written(tmp_path / "s.jsonl", *free[2:11]))
 
 

@@ -59,12 +59,7 @@ def test_what_cannot_be_asked_is_left_out_by_reason(path: Path):
     )
     assert [question.id for question in read.questions] == ["good", "half"]
     assert read.questions[1].answers == (("412", 43),)
-    assert read.left_out == {
-        "impossible": ("impossible",),
-        "no_answer": ("none",),
-        "empty_question": ("blank",),
-        "wrong_offset": ("shifted", "far", "before", "nothing"),
-    }
+    assert read.dropped == {"impossible": 1, "no_answer": 1, "empty_question": 1, "wrong_offset": 4}
     assert read.wrong_answers == ("shifted", "far", "before", "nothing", "half")
 
 

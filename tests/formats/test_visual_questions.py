@@ -35,6 +35,12 @@ def test_infoseek_has_texts_and_ranges(tmp_path: Path) -> None:
     assert third.range == (-1.1, -0.9)
     write_lines(tmp_path / "infoseek_val_qtype.jsonl", [{"data_id": "infoseek_val_1", "question_type": "Time"}])
     assert [each.kind for each in read_infoseek(path)] == ["time", "numerical", "numerical"]
+    twice = [{"data_id": "infoseek_val_1", "question_type": kind} for kind in ("Time", "String")]
+    write_lines(tmp_path / "infoseek_val_qtype.jsonl", twice)
+    with pytest.raises(
+        BadInput, match="infoseek_val_qtype.jsonl:2: field 'data_id': question twice, the first in row 1"
+    ):
+        read_infoseek(path)
 
 
 def test_encyclopedic_vqa_asks_about_every_picture(tmp_path: Path) -> None:

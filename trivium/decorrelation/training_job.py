@@ -24,7 +24,7 @@ from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel, start
 from trivium.decorrelation.models.kind import KINDS, ModelSettings
 from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
-from trivium.formats.corpus_table import load_captions
+from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
 from trivium.measures.recall import ranks_of_embeddings
@@ -87,7 +87,7 @@ def train_job(
     if job.parameters.threads is not None:
         torch.set_num_threads(job.parameters.threads)
     device = pick_device()
-    corpus, raw = load_captions(job.raw), Images(job.raw / IMAGES)
+    corpus, raw = load_corpus(job.raw, objects=False), Images(job.raw / IMAGES)
     metrics: Metrics = {"steps": 0.0}
     # In bf16 PyTorch's fused attention goes back more slowly on a processor than plain products do.
     with sdpa_kernel(SDPBackend.MATH) if device.type == "cpu" else nullcontext():

@@ -1,13 +1,14 @@
-"""Read models' answers to questions, in any of the forms below; a file's form is recognised by its content.
+"""Read models' answers to questions, in any of the forms below; the form of a file is recognised by its content.
 
-- ours, one object a line: {"id", "prediction"}; trained readers and prompted models write it
+- this project's own, one object a line: {"id", "prediction"}; trained readers and prompted models write it
 - SQuAD's evaluation: {id: answer, ...}; n-best lists {id: [{"text"}, ...], ...}, the first text
 - Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list, lines, or the list of {"predictions"}
 - lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"};
   a doc without id is found by its question and context
 - KILT: lines {"id", "output": [{"answer"}, ...]}, the first answer
 
-An answer that is null is missing, and counted; answers that are the text of a dictionary or list are counted, too.
+An answer that is null counts as missing. How many there are is reported, and so is the number of answers that are the
+text of a dictionary or list.
 """
 
 import json
@@ -34,13 +35,11 @@ class AnswerFile:
     """Answers of a model to the questions of a set.
 
     Attributes:
-        form: which of the forms the file has, in words.
-        answers: by question, of the questions asked for that have one.
-        unknown: other questions that it answered, left out.
+        answers: the answers by question id, of those given questions that have one.
+        unknown: ids of other questions that the file answers; they are left out.
         note: what else was left out, in words; "" for nothing.
     """
 
-    form: str
     answers: dict[str, str]
     unknown: tuple[str, ...]
     note: str
@@ -49,12 +48,13 @@ class AnswerFile:
 def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, str], str] = NO_TEXTS) -> AnswerFile:
     """Read a model's answers to these questions, whichever form the file has.
 
-    What has no id is found in `by_text`: ids by (question, context), both folded.
+    Where a record has no id, it is looked up in `by_text`, ids by (question, context), both folded.
 
     Raises:
-        BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of them.
+        BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of these
+            questions.
     """
-    form, pairs, note = _pairs(read_json_or_lines(path), by_text)
+    pairs, note = _pairs(read_json_or_lines(path), by_text)
     questions = set(ids)
     answers: dict[str, str] = {}
     unknown: list[str] = []
@@ -80,30 +80,29 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
     nulls = f"answers that are null, and count as missing: {missing}" if missing else ""
     written = sum(WRITTEN_OUT.match(answer) is not None for answer in answers.values())
     texts = f"answers that are the text of a dictionary or list, and are scored as such: {written}" if written else ""
-    return AnswerFile(form, answers, tuple(unknown), "; ".join(filter(None, (note, nulls, texts))))
+    return AnswerFile(answers, tuple(unknown), "; ".join(filter(None, (note, nulls, texts))))
 
 
 Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there is none), where it stands
 
 
-def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tuple[str, Pairs, str]:
-    """Return the form in words, the answers, and a note on what was left out."""
+def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tuple[Pairs, str]:
+    """Recognise the form of a file; returns its answers, and a note on what was left out."""
     root = roots[0]
     if len(roots) == 1 and isinstance(root.value, dict) and isinstance(root.value.get("predictions"), list):
         root = root["predictions"]
         roots = [root]
-    if len(roots) == 1 and isinstance(root.value, dict) and not any(key in root.value for key, _, _ in _FORMS):
-        return "SQuAD’s {id: answer}", _by_id(root), ""
+    if len(roots) == 1 and isinstance(root.value, dict) and _READERS.keys().isdisjoint(root.value):
+        return _by_id(root), ""
     records = list(root.items()) if len(roots) == 1 and isinstance(root.value, list) else list(roots)
     if not records:
         root.refuse("no answers", expected="an answer a question")
     records[0].get("id")  # refuses what is no object
-    entry = next((form_entry for form_entry in _FORMS if form_entry[0] in records[0].keys), None)
-    if entry is None:
-        records[0].refuse("no field with an answer", choices=[key for key, _, _ in _FORMS])
-    key, form, read = entry
+    key = next((name for name in _READERS if name in records[0].keys), None)
+    if key is None:
+        records[0].refuse("no field with an answer", choices=_READERS)
     chosen, note = _one_filter(records) if key == "filtered_resps" else (records, "")
-    return form, ((*read(record, by_text), record) for record in chosen), note
+    return ((*_READERS[key](record, by_text), record) for record in chosen), note
 
 
 def _by_id(root: Field) -> Pairs:
@@ -113,11 +112,8 @@ def _by_id(root: Field) -> Pairs:
         is_list = isinstance(content, list) and content and isinstance(content[0], dict) and "text" in content[0]
         answer = content[0]["text"] if is_list else content  # of an n-best list
         if answer is not None and not isinstance(answer, str):
-            field, expected = (
-                reprlib.repr(identifier),
-                "{question's id: answer} or n-best lists {id: [{'text': answer}]}",
-            )
-            raise BadInput("not a text", file=root.file, field=field, got=content, expected=expected)
+            expected = "{question's id: answer} or n-best lists {id: [{'text': answer}]}"
+            raise BadInput("not a text", file=root.file, field=reprlib.repr(identifier), got=content, expected=expected)
         yield identifier, answer, root
 
 
@@ -133,14 +129,14 @@ def _plain(key: str) -> Read:
 
 
 def _kilt(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
-    """Return the first output with an answer: empty without any output, missing where no output has one."""
+    """Return the first answer among the outputs: "" where there is no output, None where no output has an answer."""
     outputs = [output.get("answer") for output in record["output"].items()]
     none = None if outputs else ""
     return record["id"].identifier(), next((answer.text() for answer in outputs if answer is not None), none)
 
 
 def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str, str | None]:
-    """Return the first response; a task that also asks for a likelihood (squadv2) has it behind it."""
+    """Return the first response; in a task that also asks for a likelihood (squadv2), the likelihood follows it."""
     responses = list(record["filtered_resps"].items())
     if not responses:
         record["filtered_resps"].refuse("no response", expected="a text in a list")
@@ -160,7 +156,7 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
 
 
 def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
-    """Choose the records of one filter of the task: the unfiltered ones, else those of the first filter."""
+    """Keep the records of one filter of the task: the unfiltered ones, else those of the first filter."""
     of_filter = [None if (name := record.get("filter")) is None else name.text() for record in records]
     names = list(dict.fromkeys(of_filter))
     chosen = _NO_FILTER if _NO_FILTER in names else names[0]
@@ -169,21 +165,23 @@ def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
     return kept, f"of its filters {chosen!r} counts, and not {others}" if others else ""
 
 
-_FORMS: tuple[tuple[str, str, Read], ...] = (
-    ("prediction", "lines of id and prediction", _plain("prediction")),
-    ("prediction_text", "Hugging Face’s prediction_text", _plain("prediction_text")),
-    ("filtered_resps", "lm-evaluation-harness’ samples", _harness),
-    ("output", "KILT’s lines", _kilt),
-)
+_READERS: dict[str, Read] = {  # by the field that tells the form of a record
+    "prediction": _plain("prediction"),
+    "prediction_text": _plain("prediction_text"),
+    "filtered_resps": _harness,
+    "output": _kilt,
+}
 
 
 def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
-    """Group files by model: `NAME=FILE`, or a file: its stem, of `seed-0.jsonl` and `samples_….jsonl` its folder.
+    """Group files by model.
 
-    Several are trainings of one model where all are given as NAME=FILE, or are the `seed-….jsonl` of one folder.
+    The name of a model is that in `NAME=FILE`, else the file's stem, or the folder's name for `seed-0.jsonl` and
+    `samples_….jsonl`. Several files are trainings of one model where all are given as NAME=FILE, or where they are the
+    `seed-….jsonl` of one folder.
 
     Raises:
-        BadInput: two files of one model otherwise, or one file twice.
+        BadInput: other files have the same name, or one file is given twice.
     """
     names: dict[str, list[Path]] = {}
     sources: dict[str, str | Path] = {}  # what says that files are of one model
@@ -205,10 +203,10 @@ class Predictions:
     """A model's answers to given questions.
 
     Attributes:
-        answers: an answer a question, in the order of the questions; "" where it is missing (it scores 0).
-        missing: questions without an answer.
-        unknown: lines about a question that was not asked for; left out.
-        empty: lines about a question asked for whose answer is empty or white space (they score 0).
+        answers: an answer for each question, in the order of the questions; "" where it is missing (it scores 0).
+        missing: number of questions without an answer.
+        unknown: number of answers to other questions; they are left out.
+        empty: number of answers that are empty or white space (they score 0).
     """
 
     answers: dict[str, str]

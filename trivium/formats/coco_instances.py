@@ -1,18 +1,18 @@
 """COCO's instance annotations: the objects of each picture, checked (decorrelation.md §1).
 
-A box is (left, top, width, height) in pixels of the picture as COCO stores it. What a published file is known to have
-is repaired or left out, and counted:
+A box is (left, top, width, height) in pixels of the picture as COCO stores it. Defects that published files are known
+to have are repaired or left out, and counted:
 
-- a box that passes the picture's edge by at most one pixel is clipped to it (coordinates are rounded); by more, the
-  object is left out;
+- a box that exceeds the picture by at most one pixel is clipped (coordinates are rounded); if it exceeds it by more,
+  the object is left out;
 - an object whose box has no area is left out;
-- an object whose box and polygons overlap by less than half (intersection over union) stays, with both;
-- a polygon with fewer than three points, or a run-length mask of another size than the picture (as it says, or by the
-  sum of its run lengths), is left out; its object stays, with its box.
+- an object whose box and polygons overlap by less than half (intersection over union) is kept with both;
+- a polygon with fewer than three points, or a run-length mask whose stated size or sum of run lengths is not the
+  picture's, is left out; its object is kept with its box.
 
-What is no box, no polygon or no run lengths at all (text, null, numbers that are not finite) is refused, and so is a
-file of which more than one object in a hundred must be left out, or has a box unlike its polygons: it is of other
-pictures, or in another format.
+A value that is not a box, polygon or run lengths at all (text, null, numbers that are not finite) is refused. So is a
+file in which more than one object in a hundred must be left out, or has a box unlike its polygons: it describes other
+pictures, or has another format.
 """
 
 import math
@@ -31,9 +31,9 @@ from trivium.formats.masks import Box, decode, run_lengths
 from trivium.formats.pictures import Object
 
 ROUNDING = 1.0  # pixels
-MOST_DROPPED = 0.01  # of all objects
-LEAST_OVERLAP = 0.5  # of a box with that around its polygons
-FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw to any distance
+MOST_DROPPED = 0.01  # share of all objects
+LEAST_OVERLAP = 0.5  # intersection over union of a box with that around its polygons
+FARTHEST = 1e6  # pixels; no picture is that wide, and pycocotools cannot draw polygons of any size
 
 # Of an object with polygons: its box as written, the box around its polygons, its picture's size.
 Outlined = tuple[Field, Box, tuple[int, int]]
@@ -45,10 +45,10 @@ class Instances:
 
     Attributes:
         sizes: (width, height) in pixels of each picture, by COCO's picture id.
-        objects: of each picture that has some, in the order of the file.
-        classes: names of the categories, by category id.
+        objects: objects in the order of the file, by COCO's picture id; only of pictures that have some.
+        classes: names of the categories, in the order of the file.
         counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `polygons_too_short`,
-            `masks_of_another_size`; where there are some, `boxes_unlike_polygons`.
+            `masks_of_another_size`; if there are any, `boxes_unlike_polygons`.
     """
 
     sizes: dict[int, tuple[int, int]]
@@ -61,9 +61,9 @@ def read_instances(path: Path) -> Instances:
     """Read and check a file of instances.
 
     Raises:
-        BadInput: names record and field of one that is missing or of a wrong type, of an id that stands twice, an
-            unknown category or picture; or more than `MOST_DROPPED` of the objects cannot be used, or have a box that
-            is not around their polygons.
+        BadInput: a field is missing or of a wrong type, an id stands twice, or a category or picture is unknown (names
+            record and field); or more than `MOST_DROPPED` of the objects cannot be used, or have a box that is not
+            around their polygons.
     """
     tree = Field(read_json(path), path)
     names, sizes = _categories(tree["categories"]), _sizes(tree["images"])
@@ -96,7 +96,7 @@ def read_instances(path: Path) -> Instances:
         objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation)))
     _compare_with_polygons(outlined, counts)
     if annotations.value and all(max(annotation["bbox"]) <= 1 for annotation in annotations.value):
-        place.refuse("all boxes lie within one pixel: they look like shares", expected="pixels")
+        place.refuse("all boxes lie within one pixel: they look like shares of the picture's sides", expected="pixels")
     if len(dropped) > MOST_DROPPED * len(annotations.value):
         of_all = f"{len(dropped)} of {len(annotations.value)} boxes"
         expected = "(left, top, width, height) in pixels inside the picture"
@@ -105,17 +105,17 @@ def read_instances(path: Path) -> Instances:
     return Instances(sizes, in_order, tuple(names.values()), counts)
 
 
-# What the numbers of a box may mean instead: (numbers, width and height of the picture) → left, top, width, height.
+# Other meanings that a box's numbers may have: (numbers, width and height of the picture) → left, top, width, height.
 READINGS: dict[str, Callable[[list[float], tuple[int, int]], Sequence[float]]] = {
     "corners (left, top, right, bottom)": lambda box, size: (box[0], box[1], box[2] - box[0], box[3] - box[1]),
     "the centre with width and height": lambda box, size: (box[0] - box[2] / 2, box[1] - box[3] / 2, box[2], box[3]),
-    "those of the picture mirrored": lambda box, size: (size[0] - box[0] - box[2], *box[1:]),
+    "boxes of the mirrored picture": lambda box, size: (size[0] - box[0] - box[2], *box[1:]),
     "shares of the picture's sides": lambda box, size: np.multiply(box, [*size, *size]).tolist(),
 }
 
 
 def _compare_with_polygons(outlined: Sequence[Outlined], counts: Counter[str]) -> None:
-    """Count boxes that are not around their object's polygons; refuse the file if they are too many."""
+    """Count boxes that are not around their object's polygons; refuse the file if there are too many."""
     unlike = [
         (place, around, size) for place, around, size in outlined if _overlap(place.value, around) < LEAST_OVERLAP
     ]
@@ -134,7 +134,7 @@ def _compare_with_polygons(outlined: Sequence[Outlined], counts: Counter[str]) -
 
 
 def _around(shape: Any) -> Box | None:
-    """The box around polygons or a run-length mask; None where the mask is empty."""
+    """Compute the box around polygons or a run-length mask; None where the mask is empty."""
     if isinstance(shape, dict):
         rows, columns = np.nonzero(decode(shape["counts"], *shape["size"]))
         if not len(rows):
@@ -147,7 +147,10 @@ def _around(shape: Any) -> Box | None:
 
 
 def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
-    """Intersection over union of two boxes, each larger by half a pixel on all sides: thin ones are rounded, too."""
+    """Compute the intersection over union of two boxes, each enlarged by half a pixel on all sides.
+
+    Coordinates are rounded, which would separate thin boxes otherwise.
+    """
     common = own = others = 1.0
     for axis in (0, 1):
         length, other_length = one[axis + 2] + ROUNDING, other[axis + 2] + ROUNDING
@@ -166,12 +169,12 @@ def _is_crowd(annotation: Field) -> bool:
 
 
 def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None:
-    """A box inside its picture, clipped by at most a rounding; None (counted) when it is no box in the picture.
+    """Clip a box to its picture by at most `ROUNDING`; None (counted) where it lies farther outside or has no area.
 
     Args:
-        box: left, top, width, height, pixels.
-        size: width, height of the picture.
-        counts: where `boxes_clipped`, `objects_box_outside` or `objects_without_area` is counted.
+        box: left, top, width, height in pixels.
+        size: width and height of the picture.
+        counts: counter of `boxes_clipped`, `objects_box_outside` and `objects_without_area`.
     """
     left, top, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
     if min(left, top) < -ROUNDING or right > size[0] + ROUNDING or bottom > size[1] + ROUNDING:
@@ -182,7 +185,7 @@ def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None
         counts["objects_without_area"] += 1
         return None
     if inside == (left, top, right, bottom):
-        return box  # as it was written: left + width - left is not always width
+        return box  # as written, since by rounding left + width - left is not always width
     counts["boxes_clipped"] += 1
     return inside[0], inside[1], inside[2] - inside[0], inside[3] - inside[1]
 
@@ -191,11 +194,11 @@ def check_size(size: tuple[int, int], path: Path, row: str) -> None:
     """Raise `BadInput` for a width and height that no picture has."""
     if min(size) < 1 or max(size) > FARTHEST:
         expected = f"pixels, 1 to {FARTHEST:.0f}"
-        raise BadInput("no size", file=path, row=row, field="width, height", got=size, expected=expected)
+        raise BadInput("not a picture's size", file=path, row=row, field="width, height", got=size, expected=expected)
 
 
 def _segmentation(annotation: Field, size: tuple[int, int], counts: Counter[str]) -> Any:
-    """Return the valid polygons, or the run-length mask if it has the picture's size; None where there is neither."""
+    """Return the valid polygons, or the run-length mask if it has the picture's size; None if there is neither."""
     field = annotation.get("segmentation")
     if field is None:
         return None

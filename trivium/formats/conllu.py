@@ -1,8 +1,8 @@
-"""Syntax in CoNLL-U, aligned to the texts it is about.
+"""Syntax in CoNLL-U, aligned with the texts that it describes.
 
-`# newdoc id = <text id>` opens a text. Tokens are found in the stored text one after the other (white space between
-them is passed over, Unicode normal form and kind of space do not count), or where `TokenRange=start:end` in MISC says.
-The words of a multi-word token (`3-4 du`) share its span. Empty nodes (`8.1`), no part of the tree, are counted.
+`# newdoc id = <text id>` begins a text. Tokens are found in the stored text one after the other (white space between
+them is skipped; Unicode normal form and kind of space do not count), or where `TokenRange=start:end` in MISC says. The
+words of a multi-word token (`3-4 du`) share its span. Empty nodes (`8.1`) do not belong to the tree and are counted.
 """
 
 import re
@@ -26,7 +26,7 @@ UPOS = (
 
 @dataclass(frozen=True)
 class Token:
-    """A syntactic word: numbered from 1 in its sentence, `head` is the number of another or 0 for the root."""
+    """A syntactic word: `id` counts from 1 in its sentence, `head` is the id of another word, or 0 for the root."""
 
     id: int
     form: str
@@ -47,19 +47,19 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Syntax:
-    """The content of a file: sentences by text id, and how many empty nodes were left out."""
+    """The content of a file: sentences by text id, and the number of empty nodes, which were left out."""
 
     sentences: dict[str, list[Sentence]]
     empty_nodes: int
 
 
 def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
-    """Read the syntax of texts by id; texts that the file lacks have no entry.
+    """Read the syntax of texts by id; a text that the file lacks has no entry.
 
     Raises:
-        BadInput: not CoNLL-U, a sentence before the first `# newdoc id`, an unknown text or one that comes twice, a
-            token that does not stand in the text, text between or after tokens, ids that do not count from 1, an
-            unknown universal part of speech, a head that is no token, not exactly one root, a circle; or no sentence.
+        BadInput: not CoNLL-U, a sentence before the first `# newdoc id`, an unknown text or one that stands twice, a
+            token that is not in the text, text between or after tokens, ids that do not count from 1, an unknown
+            universal part of speech, a head that is not a token, not exactly one root, a cycle; or no sentence.
     """
     sentences: dict[str, list[Sentence]] = {}
     empty_nodes, identifier, cursor = 0, None, 0
@@ -86,7 +86,7 @@ def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
 
 
 def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Mapping[str, str]) -> None:
-    """Write the syntax of texts by id; neighbouring words of one span become a multi-word token."""
+    """Write the syntax of texts by id; neighbouring words with the same span become a multi-word token."""
     with write_atomically(path) as target, target.open("w", encoding="utf-8") as out:
         for identifier, of_text in sentences.items():
             for number, sentence in enumerate(of_text, 1):
@@ -99,7 +99,7 @@ def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Map
 
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Sentences as (line of the file where it begins, its lines)."""
+    """Yield each sentence as (line of the file where it begins, its lines)."""
     block: list[str] = []
     row = 0
     for row, line in read_lines(path):
@@ -119,7 +119,7 @@ def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
         if len(columns) != 10:
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="10 (CoNLL-U)")
         if not columns[0].strip() or not columns[-1].strip():  # the library strips lines, and columns with them
-            raise BadInput("empty column", file=path, row=row, got=columns, expected="_ for what is not known")
+            raise BadInput("empty column", file=path, row=row, got=columns, expected="_ for an unknown value")
     try:
         (parsed,) = conllu.parse("\n".join(block) + "\n\n")
     except (conllu.exceptions.ParseException, ValueError) as error:
@@ -130,11 +130,11 @@ def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:
 def _require_end(texts: Mapping[str, str], identifier: str | None, cursor: int, path: Path, line: int | None) -> None:
     if identifier is not None and skip_blank(texts[identifier], cursor) < len(texts[identifier]):
         rest = texts[identifier][cursor:].strip()
-        raise BadInput(f"text {identifier!r} goes on after its last token", file=path, row=line, got=rest)
+        raise BadInput(f"text {identifier!r} continues after its last token", file=path, row=line, got=rest)
 
 
 class _Reader:
-    """Turns parsed rows into a sentence; `first` is the line of the first row."""
+    """Turns parsed rows into a sentence; `first` is the line of the first row in the file."""
 
     def __init__(self, text: str, path: Path, first: int) -> None:
         self.text, self.path, self.first = text, path, first
@@ -142,7 +142,7 @@ class _Reader:
     def sentence(self, parsed: conllu.TokenList, cursor: int) -> Sentence:
         tokens: list[Token] = []
         lines: list[int] = []
-        shared: tuple[int, Span] | None = None  # last word of a multi-word token, and its span
+        shared: tuple[int, Span] | None = None  # number of the last word of a multi-word token, and the token's span
         for line, row in enumerate(parsed, self.first):
             number = row["id"]
             if isinstance(number, tuple):
@@ -187,10 +187,10 @@ class _Reader:
                 self._refuse(f"no such head of token {token.form!r}", line, "HEAD", token.head, expected=expected)
         reaches_root = {0}
         for token, line in zip(tokens, lines, strict=True):
-            way, at = dict[int, None](), token.id
+            way, at = dict[int, None](), token.id  # ids on the way from this token to the root
             while at not in reaches_root:
                 if at in way:
-                    self._refuse(f"heads go round in a circle from {token.form!r}", line, "HEAD", list(way))
+                    self._refuse(f"heads form a cycle from {token.form!r} on", line, "HEAD", list(way))
                 way[at] = None
                 at = tokens[at - 1].head
             reaches_root.update(way)

@@ -1,8 +1,8 @@
-"""Facts that are told and asked with a factor and without it, and readers' scores of them (complexity.md §5).
+"""Tables of facts stated with and without a factor, and of readers' scores on questions about them (complexity.md §5).
 
-Readers learn from two corpora in which frames have opposite roles; of f0 and f6 a fact is asked of both in each one's
-own words, of the other factors in the same words. A contrast δ is the score with the factor less the score without it:
-a cost is below 0.
+Readers learn from two corpora in which frames have opposite roles. For factors f0 and f6 the readers of each corpus are
+asked about a fact in that corpus's own words, for the other factors in the same words. The contrast δ is the score with
+the factor minus the score without it: it is negative where the factor makes questions harder.
 """
 
 import numpy as np
@@ -10,8 +10,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 FACTORS = tuple(f"f{number}" for number in range(7))
-# A row a version: what it is called, which fact and frame it is of, the corpora whose readers are asked it, of each
-# factor whether it has it (null: the fact is not about that), and what is asked.
+# A row for each version of a fact: its id, its fact and frame, the corpora whose readers are asked it, for each factor
+# whether the version has it (null: the fact does not test this factor), and the context, question and answer.
 FACTS = pa.schema(
     [("id", pa.string()), ("fact", pa.string()), ("frame", pa.string()), ("corpora", pa.list_(pa.string())),
      *((factor, pa.bool_()) for factor in FACTORS), ("context", pa.string()), ("question", pa.string()),
@@ -25,9 +25,9 @@ SCORES = pa.schema(
 
 
 def sides(scores: pa.Table, factor: str) -> tuple[list[str], NDArray[np.float64], NDArray[np.float64]]:
-    """The facts about a factor, in order, with the mean score of their versions without it and with it, in [0, 1].
+    """Return the facts that test a factor, sorted, and the mean scores of their versions without it and with it.
 
-    The scores (`SCORES`) are of one reader and training.
+    The scores, in [0, 1], are rows of `SCORES` of one reader and one training.
     """
     facts, flags = np.array(scores["fact"].to_pylist(), dtype=object), scores[factor].to_pylist()
     values, means = scores["score"].to_numpy(), []

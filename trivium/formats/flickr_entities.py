@@ -1,8 +1,8 @@
 """Flickr30k Entities: boxes of the things that captions name, and the phrases that name them (decorrelation.md §2).
 
-An archive holds `Annotations/{stem}.xml` (boxes by entity id) and `Sentences/{stem}.txt` (a caption a line, its phrases
-marked up: `[/EN#7/people A man] rides [/EN#8/vehicles a bicycle] .`). A phrase may have several types
-(`bodyparts/people`). Corners of boxes are counted from 1 and belong to the box.
+An archive holds `Annotations/{stem}.xml` (boxes by entity id) and `Sentences/{stem}.txt` (a caption a line, with marked
+phrases: `[/EN#7/people A man] rides [/EN#8/vehicles a bicycle] .`). A phrase may have several types
+(`bodyparts/people`). Coordinates of boxes count from 1, and the last row and column belong to the box.
 """
 
 import re
@@ -23,7 +23,7 @@ from trivium.formats.coco_instances import check_size, fit_box
 from trivium.formats.masks import Box
 from trivium.formats.pictures import Object, Phrase
 
-LARGEST_MEMBER = 1 << 24  # bytes; the largest of Flickr30k has some kB
+LARGEST_MEMBER = 1 << 24  # bytes; the largest of Flickr30k has a few kB
 MARKED = re.compile(r"\[/EN#(?P<entity>\d+)/(?P<types>\S+) (?P<text>[^\]]*)\]")
 
 
@@ -33,7 +33,7 @@ class Sentence:
 
     Attributes:
         text: tokens joined by spaces; it differs from Flickr30k's own caption in spaces, quotation marks and the like.
-        phrases: in `text`, with all their types.
+        phrases: the phrases, at their places in `text`, with all their types.
         entities: the entity id of each phrase.
     """
 
@@ -42,7 +42,7 @@ class Sentence:
     entities: tuple[str, ...]
 
     def phrases_in(self, caption: str) -> list[Phrase] | None:
-        """The phrases at their places in Flickr30k's own caption; None when letters and digits are not the same."""
+        """Place the phrases in Flickr30k's own caption; None if its letters and digits are not the same."""
         own = [position for position, character in enumerate(caption) if character.isalnum()]
         ours = [character.lower() for character in self.text if character.isalnum()]
         if [caption[position].lower() for position in own] != ours:
@@ -63,8 +63,8 @@ class Annotated:
 
     Attributes:
         size: width and height in pixels.
-        objects: one a box and class.
-        others: boxes of entities that are of none of our classes, as far as they are inside the picture.
+        objects: one object for each box and class.
+        others: boxes, clipped to the picture, of entities that belong to none of the classes.
         sentences: the captions.
     """
 
@@ -75,15 +75,15 @@ class Annotated:
 
 
 class EntitiesArchive:
-    """Reads Flickr30k Entities' zip archive, whose two folders may lie in another one, picture by picture.
+    """Reads Flickr30k Entities' zip archive, whose two folders may lie in another folder, picture by picture.
 
-    The types are those that count as classes of objects.
+    `types` are those that count as classes of objects.
 
     Attributes:
         counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `objects_without_box` so far.
 
     Raises:
-        BadInput: it is no zip archive.
+        BadInput: the file is not a zip archive.
     """
 
     def __init__(self, path: Path, types: Sequence[str]) -> None:
@@ -108,7 +108,7 @@ class EntitiesArchive:
         """Read the annotations of the picture `{stem}.jpg`.
 
         Raises:
-            BadInput: a member is missing or broken, a line's markup or a number cannot be read.
+            BadInput: a member is missing or broken, or the markup of a line or a number cannot be read.
         """
         place = f"Sentences/{stem}.txt"
         lines = self._text(place).splitlines()
@@ -124,7 +124,7 @@ class EntitiesArchive:
         return Annotated(size, tuple(objects), tuple(others), tuple(sentences))
 
     def _classes(self, sentences: list[Sentence]) -> dict[str, str]:
-        """The class of each entity: the type that most of its phrases have; of several, the first in our order."""
+        """Return the class of each entity: the type that most of its phrases have; of several, the first in `types`."""
         votes: dict[str, Counter[str]] = {}
         for sentence in sentences:
             for phrase, entity in zip(sentence.phrases, sentence.entities, strict=True):

@@ -1,8 +1,8 @@
 """Frame-annotated texts and the questions about them, as JSON lines (formats: `framed_texts.py`).
 
 Every record is checked as it is read, and an error names file, line and field. Frames may overlap, and so may elements
-of one frame; the same element twice at one place is an error. The stored text is never changed: `answer.text` may
-differ from its span in Unicode normal form or kind of space, which is counted, and the span is what holds.
+of one frame; the same element twice at one place is an error. The stored text is never changed. `answer.text` may
+differ from its span in Unicode normal form or kind of space: such answers are counted, and the span counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class ExampleSet:
     Attributes:
         examples: in the order of the file.
         unified: questions whose `answer.text` equals its span only up to Unicode normal form or kind of space.
-        beside_element: questions without chain whose answer is not exactly the span of its element (it overlaps it).
+        beside_element: questions without chain whose answer overlaps its element, but is not exactly its span.
     """
 
     examples: list[Example]
@@ -41,19 +41,19 @@ class ExampleSet:
 
 
 def read_texts(path: Path) -> list[AnnotatedText]:
-    """Read annotated texts; elements are put in the order of the text.
+    """Read annotated texts; elements are sorted by their place in the text.
 
     Raises:
         BadInput: a field is missing or of the wrong type, an id stands twice, a span is empty or not in the text, a
-            frame has no trigger, parts of a trigger that overlap or are not in order, the same element twice in a
-            frame, an unknown part of speech or core type, a chain of fewer than two mentions or with a mention twice;
-            or the file holds no text.
+            frame has no trigger, parts of a trigger overlap or are not in order, an element stands twice in a frame, a
+            part of speech or core type is unknown, a chain has fewer than two mentions or one of them twice; or the
+            file holds no text.
     """
     return [_text(field) for field in read_records(path, "id", "text")]
 
 
 def read_examples(questions: Path, texts: Path) -> list[Example]:
-    """Read questions about the texts of a file; see `load_examples` for the checks and for what is counted."""
+    """Read questions about the texts of a file; see `load_examples` for the checks."""
     return load_examples(questions, read_texts(texts)).examples
 
 
@@ -61,10 +61,10 @@ def load_examples(path: Path, texts: Sequence[AnnotatedText]) -> ExampleSet:
     """Read questions about these texts.
 
     Raises:
-        BadInput: a field is missing or of the wrong type, an id stands twice, no such text, a frame that the text does
-            not have, an answer element that the frame does not have or that is given in the question too, an answer
-            that is not in the text, is another text, or is not of its element; a chain that does not lead from the
-            answer element to the answer along a chain of the text; or the file holds no question.
+        BadInput: a field is missing or of the wrong type, an id stands twice, a text is unknown, a frame is not in the
+            text, an answer element is not in the frame or is also given in the question, an answer is not in the text,
+            differs from it, or does not belong to its element, a chain does not lead from the answer element to the
+            answer along a chain of the text; or the file holds no question.
     """
     by_id = {text.id: text for text in texts}
     examples, unified, misplaced = [], 0, 0
@@ -82,7 +82,7 @@ def write_texts(path: Path, texts: Sequence[AnnotatedText]) -> None:
 
 
 def write_examples(path: Path, examples: Sequence[Example]) -> None:
-    """Write questions, one a line; their texts are written apart (`write_texts`)."""
+    """Write questions, one a line; `write_texts` writes their texts."""
     write_json_lines(path, map(_example_record, examples))
 
 
@@ -121,12 +121,12 @@ def _frame(field: Field, text: str) -> FrameInstance:
 
 
 def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
-    """The parts of a trigger after its first."""
+    """Read the parts of a trigger after the first."""
     last, spans = unit.span(text), []
     for part in unit.get_or("more", []).items():
         span = part.span(text)
         if span.start < last.end:
-            part.refuse(f"not after the part before ({_place(last)})")
+            part.refuse(f"not after the previous part ({_place(last)})")
         spans.append(span)
         last = span
     return tuple(spans)
@@ -135,7 +135,7 @@ def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
 def _chain(field: Field, text: str) -> tuple[Span, ...]:
     mentions = [mention.span(text) for mention in field.items()]
     if len(mentions) < 2:
-        field.refuse("chain to nowhere", expected="two mentions or more")
+        field.refuse("chain of fewer than two mentions", expected="two mentions or more")
     if len(set(mentions)) < len(mentions):
         field.refuse("mention twice in one chain")
     return tuple(sorted(mentions))
@@ -154,7 +154,7 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
     asked_element = field["answer_element"].name_of(names)
     context = [element.name_of(names) for element in field["context_elements"].items()]
     if asked_element in context or len(set(context)) < len(context):
-        problem = "element twice, or the one that is asked for"
+        problem = "an element stands twice, or is the answer element"
         field["context_elements"].refuse(problem, expected=f"others than {asked_element!r}")
     answer = field["answer"].span(text.text)
     if fold(field["answer"]["text"].text()) != fold(answer.of(text.text)):
@@ -173,19 +173,19 @@ def _example(field: Field, texts: Mapping[str, AnnotatedText]) -> Example:
 
 
 def _to_antecedent(field: Field, text: AnnotatedText, elements: Sequence[Span], answer: Span) -> tuple[Span, ...]:
-    """Return the mentions from the answer element to the answer; none when the element is the answer."""
+    """Read the mentions from the answer element to the answer; none where the element itself is the answer."""
     mentions = tuple(mention.span(text.text) for mention in field.items())
     places = ", ".join(map(_place, elements))
     if not mentions:
         if not any(span.overlaps(answer) for span in elements):
-            field.refuse("the answer is not of its element, and no chain leads there", expected=places)
+            field.refuse("the answer is not in its element, and no chain leads to it", expected=places)
         return ()
     if not any(span.contains(mentions[0]) for span in elements):
         field.refuse("chain does not begin in the answer element", expected=places)
     if not answer.contains(mentions[-1]):
-        field.refuse("chain to nowhere: it does not end in the answer", expected=f"last mention in {_place(answer)}")
+        field.refuse("chain does not end in the answer", expected=f"last mention in {_place(answer)}")
     if len(mentions) < 2 or not any(set(mentions) <= set(chain) for chain in text.chains):
-        field.refuse("chain to nowhere: not mentions of one chain of the text", got=list(map(_place, mentions)))
+        field.refuse("not two or more mentions of one chain of the text", got=list(map(_place, mentions)))
     return mentions
 
 

@@ -1,14 +1,14 @@
-"""The records that every complexity stage shares: texts annotated with frames, and questions about them.
+"""The records that all complexity stages share: texts annotated with frames, and questions about them.
 
-Offsets count the characters of the text exactly as it is stored (no normalisation ever touches a stored text), `end`
-exclusive. Two JSON-lines files hold a corpus:
+Offsets count the characters of the text as it is stored (a stored text is never normalised); `end` is exclusive. Two
+files of JSON lines hold a corpus:
 
 `texts.jsonl`, one annotated text a line:
     {"id", "title", "text",
      "frames": [{"frame", "lexical_unit": {"lemma", "part_of_speech", "start", "end", "more": [{"start", "end"}]},
                  "elements": [{"name", "start", "end", "core", "layer"}]}],
      "chains": [[{"start", "end"}, ...]]}
-    (`more` and `layer` are left out where a trigger has one part, and an element is of the first layer)
+    (`more` is left out where a trigger has one part, `layer` where an element is of the first layer)
 `questions.jsonl`, one question a line, about a text by its id:
     {"id", "text_id", "question", "answer": {"start", "end", "text"},
      "frame": index into the text's frames, "answer_element", "context_elements": [names],
@@ -26,16 +26,16 @@ PARTS_OF_SPEECH = ("verb", "noun", "adjective", "adverb", "preposition", "other"
 
 
 def end_of(text: str, start: int, token: str) -> int | None:
-    """Return where `token` ends in a stored text that should have it at `start`; None if it does not stand at it.
+    """Return where `token` ends in a stored text that should have it at `start`; None if it does not stand there.
 
-    What `fold` makes one does not count, so the stretch found may be longer or shorter than `token`; it never ends
-    between a letter and its combining accent.
+    Differences that `fold` removes do not count, so that the stretch found may be longer or shorter than `token`; it
+    never ends between a letter and its combining accent.
     """
     if start < 0 or start >= len(text) or not token:
         return None
     if text.startswith(token, start):
         return start + len(token)
-    last = start + 4 * len(token) + 8  # accents apart, and marks of no width
+    last = start + 4 * len(token) + 8  # room for separate accents and for marks of no width
     while last < len(text) and continues(text[last]):
         last += 1
     window = text[start:last]
@@ -50,7 +50,7 @@ class Span:
     end: int
 
     def of(self, text: str) -> str:
-        """The characters themselves."""
+        """Return these characters of the text."""
         return text[self.start : self.end]
 
     def overlaps(self, other: "Span") -> bool:
@@ -68,7 +68,7 @@ class LexicalUnit:
 
     Attributes:
         span: the trigger, or its first part.
-        more: its further parts, in the order of the text ("tenir … compte", "called … up").
+        more: the further parts, in the order of the text ("tenir … compte", "called … up").
     """
 
     lemma: str
@@ -78,7 +78,7 @@ class LexicalUnit:
 
     @property
     def name(self) -> str:
-        """The lexical unit as FrameNet names it, such as `perdre.verb`."""
+        """Name of the lexical unit in FrameNet's manner, such as `perdre.verb`."""
         return f"{self.lemma}.{self.part_of_speech}"
 
 
@@ -89,7 +89,7 @@ class FrameElement:
     Elements of one frame may overlap: in "nos idées" the whole is the Content and "nos" the Cognizer.
 
     Attributes:
-        layer: FrameNet's rank: 1, or more where annotators laid further elements over the first ones.
+        layer: FrameNet's rank: 1, or more where annotators added further elements over the first ones.
     """
 
     name: str
@@ -123,10 +123,10 @@ class Example:
     """A question made from one frame of a text: `answer_element` is asked for, `context_elements` are given.
 
     Attributes:
-        answer: the reference span. Where a coreference chain must be resolved it is the antecedent, which then lies
-            outside the frame's own element (a pronoun).
-        chain: the mentions from the frame's own element to the antecedent that is the answer; empty where the
-            element itself is the answer (factor f1 is `bool(chain)`).
+        answer: the reference span. Where a coreference chain must be resolved, it is the antecedent, which lies outside
+            the frame's own element (a pronoun).
+        chain: the mentions from the frame's own element to the antecedent that is the answer; empty where the element
+            itself is the answer (factor f1 is `bool(chain)`).
     """
 
     id: str
@@ -145,7 +145,7 @@ class Example:
 
 
 def skip_blank(text: str, cursor: int) -> int:
-    """Skip white space and invisible characters (zero-width space, soft hyphen, byte order mark)."""
+    """Return the first place from `cursor` on that is not white space or invisible (zero-width space, soft hyphen)."""
     while cursor < len(text) and (text[cursor].isspace() or unicodedata.category(text[cursor]) == "Cf"):
         cursor += 1
     return cursor
@@ -154,16 +154,16 @@ def skip_blank(text: str, cursor: int) -> int:
 def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> Span:
     """Find the stretch of the text that is a token.
 
-    What `fold` makes one does not count; between tokens there may be white space only.
+    Differences that `fold` removes do not count; between tokens there may be white space only.
 
     Args:
         text: the whole stored text.
-        cursor: end of the token before.
+        cursor: end of the previous token.
         form: the token as written in the syntax.
         stated: its place as `start:end`, where the syntax has one (`TokenRange`).
 
     Raises:
-        ValueError: something else stands there; says what.
+        ValueError: something else stands at this place; the message says what.
     """
     start = skip_blank(text, cursor)
     if stated is None:

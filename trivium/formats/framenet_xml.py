@@ -1,12 +1,13 @@
 """FrameNet's XML, of Berkeley's release 1.7 and of the French FrameNet (Asfalda): read as annotated texts.
 
-A file of full text (`fulltext/*.xml`, root `fullTextAnnotation`) is one text: its sentences joined by a space, by a
-line break where the paragraph changes. One of a lexical unit (`lu/*.xml`, root `lexUnit`) has sentences from anywhere
-that hold the unit: a sentence is a text, its frames are those of all files that have it.
+A file of a full text (`fulltext/*.xml`, root `fullTextAnnotation`) is one text: its sentences joined by a space, or by
+a line break where the paragraph changes. A file of a lexical unit (`lu/*.xml`, root `lexUnit`) holds sentences of any
+origin with this unit: each sentence is a text, and its frames are those of all files that have it.
 
-Labels count characters of their sentence, the last one included. Of an annotation set the layers Target (the trigger)
-and FE (elements) are read; what GF and PT tell comes from CoNLL-U here. Core types stand in `frame/*.xml`, not in the
-annotation. What is odd is counted (`COUNTS`). Entities are refused, and names lose their prefix.
+Labels count the characters of their sentence, and their last character is included. Of an annotation set, the layers
+Target (the trigger) and FE (elements) are read; CoNLL-U files give the syntax, which the layers GF and PT describe.
+Core types stand in `frame/*.xml`, not in the annotation. Irregularities are counted (`COUNTS`). XML entities are
+refused, and the prefixes of XML names are removed.
 """
 
 from collections import Counter
@@ -25,27 +26,27 @@ from trivium.core.reading import open_text, whole_number
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 
 COUNTS = (
-    "frames_without_trigger",  # left out: a set with a frame and no Target label
-    "frames_not_annotated",  # left out: status UNANN, the frame is named, its elements were never looked for
+    "frames_without_trigger",  # left out: an annotation set with a frame and no Target label
+    "frames_not_annotated",  # left out: status UNANN; the frame is named, but nobody annotated its elements
     "frames_given_twice",  # left out: the same lexical unit, frame, trigger and elements in one text
-    "triggers_in_several_parts",  # kept, the first stretch as the trigger's span, the others as its further parts
-    "elements_in_several_parts",  # kept: every stretch is an element of the same name
+    "triggers_in_several_parts",  # kept: the first part is the trigger's span, the others are its further parts
+    "elements_in_several_parts",  # kept: each part is an element of the same name
     "elements_overlapping",  # kept: an element that shares characters with another of its frame
     "elements_of_second_rank",  # kept: a second layer of elements, over the first
     "elements_given_twice",  # left out: the same name at the same place in the same layer
-    "elements_not_expressed",  # left out: null instantiations (CNI, DNI, INI; the French UNI, ENI), no characters
+    "elements_not_expressed",  # left out: null instantiations (CNI, DNI, INI; in French UNI, ENI) have no characters
     "elements_of_unknown_core_type",  # kept, as core
-    "sentences_joined_words",  # one text of sentences that differ in `_` for a space ("en_raison_de", Asfalda)
+    "sentences_joined_words",  # kept once, with spaces: sentences that differ in `_` for a space ("en_raison_de")
 )
 CORE = {"Core": "core", "Core-Unexpressed": "core", "Peripheral": "peripheral", "Extra-Thematic": "extra-thematic"}
-# vpp: a past participle that is a unit of its own in Asfalda.
+# In Asfalda a past participle that is a lexical unit of its own has the part of speech vpp.
 POS = {"v": "verb", "vpp": "verb", "n": "noun", "a": "adjective", "adv": "adverb", "prep": "preposition"}
 POS |= dict.fromkeys(("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other")
 
 
 @dataclass
 class Node:
-    """An element; `text` is its own, without that of its children."""
+    """An XML element; `text` is its own text, without that of its children."""
 
     name: str
     attributes: dict[str, str]
@@ -55,7 +56,7 @@ class Node:
     text: str = ""
 
     def walk(self, name: str) -> Iterator["Node"]:
-        """The elements of this name below this one, at any depth, in the order of the file."""
+        """Yield the elements of this name below this one, at any depth, in the order of the file."""
         left = self.children[::-1]
         while left:
             node = left.pop()
@@ -64,14 +65,14 @@ class Node:
             left += node.children[::-1]
 
     def attribute(self, name: str) -> str:
-        """An attribute that must be there."""
+        """Return an attribute; `BadInput` if it is missing or blank."""
         value = self.attributes.get(name, "")
         if not value.strip():
             raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=self.attributes)
         return value
 
     def number(self, name: str, least: int = 0) -> int:
-        """An attribute that must be a whole number from `least`."""
+        """Return an attribute that must be a whole number from `least` on."""
         value = self.attribute(name)
         try:
             number = whole_number(value)
@@ -82,7 +83,7 @@ class Node:
         return number
 
     def refuse(self, problem: str, name: str, got: object, **details: Any) -> NoReturn:
-        """Raise `BadInput` here."""
+        """Raise `BadInput` with this element's place."""
         raise BadInput(problem, file=self.path, row=self.line, field=name, got=got, **details)
 
 
@@ -105,7 +106,7 @@ class _Builder(ContentHandler):
 
 
 def read_tree(path: Path, *roots: str) -> Node:
-    """The root of a file, which must have one of these names.
+    """Read a file of XML and return its root, which must have one of these names.
 
     Raises:
         BadInput: not XML (names the line), another root, or XML with entity declarations or references to other files.
@@ -117,10 +118,10 @@ def read_tree(path: Path, *roots: str) -> Node:
     except SAXParseException as error:
         raise BadInput(f"not XML: {error.getMessage()}", file=path, row=error.getLineNumber()) from None
     except DefusedXmlException as error:
-        raise BadInput(f"XML that reaches out or expands itself is refused: {error}", file=path) from None
+        raise BadInput(f"XML with entities or references to other files is refused: {error}", file=path) from None
     except BadInput:
         raise
-    except (LookupError, ValueError) as error:  # of the encoding that the file says it has
+    except (LookupError, ValueError) as error:  # the file states an unknown encoding
         raise BadInput(f"not XML: {error}", file=path, row=1) from None
     (root,) = builder.open[0].children
     if root.name not in roots:
@@ -130,7 +131,7 @@ def read_tree(path: Path, *roots: str) -> Node:
 
 
 def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
-    """Core type by (frame, element), from FrameNet's folder `frame`.
+    """Read core types by (frame, element) from FrameNet's folder `frame`.
 
     Raises:
         BadInput: not XML, not a frame, an unknown core type; or the folder holds no file.
@@ -152,15 +153,13 @@ def read_framenet(
 ) -> tuple[list[AnnotatedText], dict[str, int]]:
     """Read a file or a folder of files, of full texts or of lexical units; returns the texts, and `COUNTS`.
 
-    The id of a full text is its file's name without `.xml`, that of a lexical unit's sentence is the sentence's. Full
-    texts come first, in the order of their files; sentences follow in the order of their ids, their frames in that of
-    the text. Frames of a full text stand in the order of their annotation sets. Without core types every element is
-    core.
+    The id of a full text is its file's name without `.xml`; a sentence of a lexical unit keeps its id. Full texts come
+    first, in the order of their files, their frames in the order of the annotation sets. Sentences follow in the order
+    of their ids, their frames sorted by place in the text. Without core types every element is core.
 
     Raises:
-        BadInput: names file and line of: no XML, another kind of XML, a label that is not in its sentence, a lexical
-            unit without a known part of speech, a sentence id of two different sentences; or there is no file or no
-            sentence.
+        BadInput: not XML, another kind of XML, a label that is not in its sentence, a lexical unit without a known part
+            of speech, or one id of two different sentences (names file and line); or there is no file or no sentence.
     """
     counts, texts, sentences = Counter(dict.fromkeys(COUNTS, 0)), list[AnnotatedText](), dict[str, AnnotatedText]()
     for path in [source] if source.is_file() else _files(source):
@@ -176,12 +175,13 @@ def read_framenet(
 
 
 def _join(texts: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, counts: Counter[str]) -> None:
-    """Add the frames of a sentence to those that other files have of it."""
+    """Add the frames of a sentence to those that other files have for it."""
     text, frames = new.text, new.frames
     if (old := texts.get(new.id)) is not None:
         if text.replace("_", " ") != old.text.replace("_", " "):
-            sentence.refuse(f"another text than sentence {new.id!r} has elsewhere", "ID", text, expected=repr(old.text))
-        if text != old.text:  # `_` where only one has it: the words are joined
+            problem = f"another text than sentence {new.id!r} has in another file"
+            sentence.refuse(problem, "ID", text, expected=repr(old.text))
+        if text != old.text:  # `_` stays only where both texts have it
             counts["sentences_joined_words"] += 1
             text = "".join(" " if " " in pair else pair[0] for pair in zip(text, old.text, strict=True))
         frames = old.frames + frames
@@ -189,17 +189,17 @@ def _join(texts: dict[str, AnnotatedText], new: AnnotatedText, sentence: Node, c
 
 
 def _in_order(text: AnnotatedText, counts: Counter[str]) -> AnnotatedText:
-    """The text with its frames sorted by trigger, each once."""
+    """Return the text with its frames sorted by trigger, each once."""
     frames = sorted(dict.fromkeys(text.frames), key=lambda instance: (instance.lexical_unit.span, instance.frame))
     counts["frames_given_twice"] += len(text.frames) - len(frames)
     return AnnotatedText(text.id, text.title, text.text, tuple(frames), ())
 
 
 class _Converter:
-    """Puts the frames of a file's sentences at the places of a text.
+    """Converts the sentences of a file to texts with frames.
 
-    A file of full text names the frame in each annotation set, one of a lexical unit in its root. There a set of status
-    UNANN without Target or FE has parts of speech and names only, and is passed over.
+    A file of a full text names the frame in each annotation set, a file of a lexical unit in its root. In the latter, a
+    set of status UNANN without Target or FE holds only parts of speech and names, and is skipped.
     """
 
     def __init__(self, root: Node, core_types: Mapping[tuple[str, str], str], counts: Counter[str]) -> None:
@@ -211,7 +211,7 @@ class _Converter:
                 raise BadInput("annotation set outside of a sentence", file=root.path, row=annotated.line)
 
     def text(self) -> AnnotatedText:
-        """The text of a file."""
+        """Convert a file of a full text."""
         text, paragraph = "", None
         frames: list[FrameInstance] = []
         for sentence in self.root.walk("sentence"):
@@ -230,7 +230,7 @@ class _Converter:
         return AnnotatedText(self.root.path.stem, title, text, unique, ())
 
     def sentence(self, sentence: Node) -> AnnotatedText:
-        """A sentence that is a text of its own."""
+        """Convert a sentence of a lexical unit, which is a text of its own."""
         identifier, text = sentence.attribute("ID"), _text(sentence)
         if not text.strip():
             sentence.refuse("sentence without text", "text", text)
@@ -268,7 +268,7 @@ class _Converter:
         return FrameInstance(frame, LexicalUnit(lemma, POS[pos], trigger, tuple(more)), elements)
 
     def _stretches(self, layers: Sequence[Node], text: str, offset: int) -> list[tuple[Span, int, str]]:
-        """Place in the text, rank and name of the labels of layers, in the order of the text."""
+        """Return the labels of layers as (place in the text, rank, name), in the order of the text."""
         places: dict[tuple[Span, int, str], None] = {}
         for layer in layers:
             rank = layer.number("rank", 1) if "rank" in layer.attributes else 1
@@ -287,7 +287,7 @@ class _Converter:
         return sorted(places)
 
     def _elements(self, frame: str, stretches: Sequence[tuple[Span, int, str]]) -> tuple[FrameElement, ...]:
-        """The elements of a frame, of stretches with rank and name; what is odd of them is counted."""
+        """Make the elements of a frame from stretches with rank and name, and count their irregularities."""
         elements = []
         for number, (span, rank, name) in enumerate(stretches):
             others = (*stretches[:number], *stretches[number + 1 :])
@@ -303,7 +303,7 @@ def _text(sentence: Node) -> str:
 
 
 def _join_spans(spans: Iterable[Span]) -> list[Span]:
-    """Sorted spans, those that overlap as one."""
+    """Join those of sorted spans that overlap."""
     joined: list[Span] = []
     for span in spans:
         if joined and span.overlaps(joined[-1]):

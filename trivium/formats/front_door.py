@@ -1,8 +1,8 @@
-"""What `import trivium` offers for ranked lists: measure, fuse, compare; a thin layer over the room of measures.
+"""What `import trivium` offers for ranked lists: measure, fuse and compare them; a thin layer over `trivium.measures`.
 
 Judgements are `Qrels`, {query: {document: grade}}, {query: relevant documents}, the path of a TREC file, or a DataFrame
 with columns query, document and relevance. A run is a `Run`, {query: {document: score}}, the path of a TREC file, or a
-DataFrame with columns query, document and score. Documents bear names or numbers.
+DataFrame with columns query, document and score. Documents have names or numbers.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     import pandas
 
 METHODS = ("linear", "rrf")
-Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one a system, by name or in a row
+Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one run a system, by name or as a list
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A comparison of several systems; printed, it is the table of a paper.
+    """A comparison of several systems, printed as the table of a paper.
 
     Attributes:
         systems: their names, lettered a, b, c, … in this order.
         means: {measure: (systems,) mean over queries}.
         p: {measure: (systems, systems) p-values of Fisher's paired randomization test}.
         p_holm: the same, corrected by Holm over all pairs of systems of a measure.
-        beaten: {measure: for each system the letters of those that it beats}.
+        beaten: {measure: for each system the letters of the systems that it beats significantly}.
     """
 
     systems: tuple[str, ...]
@@ -58,21 +58,21 @@ class Comparison:
 
 
 def evaluate(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> dict[str, float]:
-    """Mean of each measure over the judged queries; see `per_query`."""
+    """Compute the mean of each measure over the judged queries; see `per_query`."""
     return {name: float(np.mean(list(values.values()))) for name, values in per_query(qrels, run, measures).items()}
 
 
 def per_query(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> dict[str, dict[str, float]]:
-    """{measure: {query: value}}, a value for every judged query: 0 where the run has nothing.
+    """Compute measures of every judged query as {measure: {query: value}}; 0 where the run has no document for it.
 
     Args:
         qrels: judgements.
-        run: what a system ranked.
+        run: the ranked lists of a system.
         measures: one or several of `mrr`, `map`, `ndcg`, `recall`, `precision@1` and `hits@20`, with any cutoffs; or by
             trec_eval's names (`recip_rank`, `P_1`, `ndcg_cut_10`) or ir_measures' (`RR`, `P@1`, `nDCG@10`, `R@100`).
 
     Raises:
-        BadInput: a file that cannot be read; row and field are named.
+        BadInput: a file cannot be read; the message names row and field.
         ValueError: unknown measure, no query at all, or a query of the run that is not judged; see `take`.
     """
     inputs = take(qrels, [run])
@@ -93,21 +93,21 @@ def fuse(
     """Fuse several runs into one.
 
     Args:
-        runs: one a system; a query that one of them lacks has no document there.
-        weights: of `linear`, one a system, in their order or by their names as `search_weights` returns them; None: all
-            alike.
+        runs: one run a system; a query that a run lacks has no document there.
+        weights: for `linear`, one a system, in their order or by their names as `search_weights` returns them; None:
+            equal weights.
         method: `linear`, the weighted sum of normalised scores, or `rrf`, reciprocal rank fusion.
-        normalization: of `linear`: `z_score`, `min_max` or `rank`.
-        depth: documents kept a query; None keeps all.
-        name: of the fused run.
+        normalization: for `linear`: `z_score`, `min_max` or `rank`.
+        depth: number of documents kept for a query; None keeps all.
+        name: name of the fused run.
 
     Returns:
-        A `Run` if all were; of anything else {query: {document: score}}, best first.
+        A `Run` if all inputs were; else {query: {document: score}}, best first.
 
     Raises:
-        BadInput: a file that cannot be read.
-        ValueError: unknown method or normalisation, weights that do not fit, or a depth that is no whole number from 1;
-            see `take`.
+        BadInput: a file cannot be read.
+        ValueError: unknown method or normalisation, weights that do not fit, or a depth that is not a whole number from
+            1; see `take`.
     """
     _check_depth(depth)
     if method not in METHODS:
@@ -126,7 +126,7 @@ def fuse(
 
 
 def to_frame(run: Ranked) -> "pandas.DataFrame":
-    """A run as PyTerrier has it: columns qid, docno, score and rank, from 0; any kind of run."""
+    """Convert any kind of run to PyTerrier's DataFrame with columns qid, docno, score and rank, from 0."""
     import pandas
 
     inputs = take(None, [run])
@@ -141,16 +141,16 @@ def to_frame(run: Ranked) -> "pandas.DataFrame":
 
 
 def write_run(path: str | PathLike[str], run: Ranked) -> None:
-    """Write a TREC run of any kind of run, as `fuse` returns it; equal scores come in the order of trec_eval.
+    """Write any kind of run, such as `fuse` returns, as a TREC run; equal scores come in the order of trec_eval.
 
     The file's stem is the tag where the run has no name.
 
     Raises:
-        BadInput: a folder is there.
+        BadInput: the path is that of a folder.
         ValueError: a name of a query or document is empty or has white space; see `take`.
     """
     path = Path(path)
-    if path.is_dir():  # a folder that is written over is lost
+    if path.is_dir():  # writing would replace the whole folder
         raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
     inputs = Given(Qrels((), ()), (run,), run.names) if isinstance(run, Run) else take(None, {path.stem: run})
     tag = "_".join((inputs.runs[0].name or path.stem).split())  # white space ends a column
@@ -166,22 +166,22 @@ def search_weights(
     depth: int | None = None,
     normalization: str = "z_score",
 ) -> dict[str, float]:
-    """Search the weights of `fuse` with the best mean of a measure, by system; of equal ones the first.
+    """Search the weights of `fuse` with the best mean of a measure, by system; the first among equals.
 
-    They belong on a validation set: on the questions that they were chosen on, they look better than they are.
+    Search on a validation set: on the questions that the weights were chosen on, the fusion looks better than it is.
 
     Args:
         qrels: judgements.
-        runs: one a system, with different names.
+        runs: one run a system, with different names.
         measure: as in `per_query`; the mean reciprocal rank takes the least time.
-        step: of the grid of weights that sum to 1, a divisor of 1.
-        depth: documents kept in the fused run; None keeps all.
+        step: distance between neighbouring weights of the grid, whose weights sum to 1; a divisor of 1.
+        depth: number of documents kept for a query of the fused run; None keeps all.
         normalization: as in `fuse`.
 
     Raises:
-        BadInput: a file that cannot be read.
-        ValueError: unknown measure, two systems of one name, a query of a run that is not judged, or a depth that is no
-            whole number from 1; see `take`.
+        BadInput: a file cannot be read.
+        ValueError: unknown measure, two systems of one name, a query of a run that is not judged, or a depth that is
+            not a whole number from 1; see `take`.
     """
     _check_depth(depth)
     (measure,) = _several(measure)
@@ -212,13 +212,14 @@ def compare(
 
     Args:
         qrels: judgements; every judged query counts.
-        runs: one a system, with different names.
+        runs: one run a system, with different names.
         measures: as in `per_query`.
-        level: of significance, of Fisher's randomization test, for the letters; `p_holm` corrects for their number.
-        seed: of the test's draws.
+        level: level of significance of Fisher's randomization test for the letters, without correction for the number
+            of pairs (`p_holm` has it).
+        seed: seed of the test's random draws.
 
     Raises:
-        BadInput: a file that cannot be read.
+        BadInput: a file cannot be read.
         ValueError: two systems of one name, a level that does not lie between 0 and 1, or see `per_query`.
     """
     if not 0 < level <= 1:
@@ -246,7 +247,7 @@ def _several(measures: str | Iterable[str]) -> list[str]:
 
 
 def _in_order(weights: Sequence[float] | Mapping[str, float], runs: Sequence[Run]) -> Sequence[float]:
-    """Weights in the order of the systems."""
+    """Return the weights in the order of the systems."""
     if isinstance(weights, Mapping):
         systems = _names(runs)
         if set(weights) != set(systems):
@@ -272,7 +273,7 @@ def _names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 
 def _holm_of_pairs(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A symmetric matrix, corrected over its pairs; its diagonal stays."""
+    """Correct a symmetric matrix of p-values over its pairs; the diagonal stays."""
     corrected, (one, other) = p.copy(), np.triu_indices(len(p), 1)
     corrected[one, other] = corrected[other, one] = holm(p[one, other])
     return corrected

@@ -1,8 +1,9 @@
-"""Runs and judgements as people have them: our objects, dictionaries with any names, TREC files, tables of pandas.
+"""Runs and judgements of any kind: `Run` and `Qrels`, dictionaries with any names, TREC files, DataFrames of pandas.
 
-What comes together is numbered together, so that a file may stand beside a dictionary. Documents with equal scores are
-ordered as trec_eval orders them, by their names, last name first; where all are our objects, their numbers are kept.
-A name is a text or a number; a whole float, as pandas makes it of numbers in a column with gaps, is that number.
+The documents of one call are numbered together, so that a file can be compared with a dictionary. Documents with equal
+scores are ordered as trec_eval orders them: by their names, the last name first. Where all inputs are `Run` and `Qrels`
+without names, their numbers are kept. A name is a text or a number; a whole float, which pandas makes of whole numbers
+in a column with gaps, counts as that whole number.
 """
 
 import math
@@ -18,16 +19,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trivium.formats import trec
-from trivium.measures.runs import PADDING, Qrels, Run, name_of
+from trivium.measures.runs import PADDING, Qrels, Run, name_of, number_names
 
-# {query: {document: grade}} or {query: relevant documents}; a table has columns query, document and relevance.
+# {query: {document: grade}} or {query: relevant documents}; a DataFrame has columns query, document and relevance.
 Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] | str | PathLike[str] | Any
-# {query: {document: score}}; a table has columns query, document and score.
+# {query: {document: score}}; a DataFrame has columns query, document and score.
 Ranked: TypeAlias = Run | Mapping[str, Mapping[Any, float]] | str | PathLike[str] | Any
 
-# PyTerrier's results have the words of a query in `query`, beside `qid`, and Lucene's number beside `docno`.
+# Names of columns, the first that a table has counts: PyTerrier's results have the words of a query in `query`, beside
+# its id in `qid`, and Lucene's own number in `docid`, beside `docno`.
 QUERY, DOCUMENT = ("query_id", "q_id", "qid", "query"), ("document", "doc_id", "docno", "docid")
-_LARGEST_EXACT = 2**53  # floats that are larger stand for several whole numbers
+_LARGEST_EXACT = 2**53  # a larger float may stand for several whole numbers
 GRADE, SCORE = ("relevance", "rel", "label", "score"), ("score",)
 
 
@@ -36,10 +38,10 @@ class Given:
     """Judgements and runs over the same documents.
 
     Attributes:
-        qrels: the judgements; none at all where none were given.
-        runs: one a system.
-        names: of the documents by number; None where all were our objects whose numbers are their names.
-        only_ours: whether all runs were our objects.
+        qrels: the judgements; without any query where none were given.
+        runs: one run a system.
+        names: names of the documents by number; None where all inputs were `Run` and `Qrels` without names.
+        only_ours: whether all runs were given as `Run`.
     """
 
     qrels: Qrels
@@ -48,7 +50,7 @@ class Given:
     only_ours: bool = True
 
     def named(self, run: Run) -> Run | dict[str, dict[str, float]]:
-        """A run over these documents as they were given: our object, or {query: {document: score}}, best first."""
+        """Return a run over these documents in the form given: `Run`, or {query: {document: score}}, best first."""
         if self.names is None or self.only_ours:
             return replace(run, names=self.names)
         return _by_name(run, self.names)
@@ -58,18 +60,18 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     """Read judgements and runs of any kind, and number their documents together.
 
     Args:
-        qrels: judgements of any kind; a grade above 0 is relevant. None: there are none.
-        runs: by name, or in a row: a file bears the name of its tag, what has no name that of its place.
+        qrels: judgements of any kind; a grade above 0 means relevant. None: there are none.
+        runs: by name, or a list: then a file's run is named by its tag, and a run without a name by its place.
 
     Raises:
         BadInput: see `read_run` and `read_qrels`.
-        ValueError: no run, no list of runs, none of these kinds, a table without these columns, a name that is no text
-            and no number, a query or a document of one twice, a text where documents are to stand, a grade that is no
-            whole number, or a score that is not finite; the message names query and value.
+        ValueError: no run, no list of runs, none of these kinds, a table without these columns, a name that is neither
+            text nor number, a query twice, a document twice for one query, a text in place of a list of documents, a
+            grade that is not a whole number, or a score that is not finite; the message names query and value.
 
     Warns:
-        UserWarning: a run has no document at all, or nothing that it retrieved is judged for its query, as where names
-            are written in two ways.
+        UserWarning: a run has no document at all, or none of its documents is judged for its query, which happens
+            where names are spelled in two ways.
     """
     if isinstance(runs, str | bytes | PathLike | Run) or not isinstance(runs, Iterable) or hasattr(runs, "columns"):
         kind = type(runs).__name__ if hasattr(runs, "columns") else repr(runs)
@@ -79,35 +81,30 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
         raise ValueError(f"{wrong[0]!r} is no name of a system: a text is meant")
     if not named:
         raise ValueError("no run")
+    judgements = Qrels((), ()) if qrels is None else qrels
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
-    judged_by_us = qrels if isinstance(qrels, Qrels) else None
-    if (
-        len(ours) == len(named)
-        and all(run.names is None for _, run in ours)
-        and (qrels is None or (judged_by_us is not None and judged_by_us.names is None))
-    ):
+    only_ours, are_numbered = len(ours) == len(named), all(run.names is None for _, run in ours)
+    if only_ours and are_numbered and isinstance(judgements, Qrels) and judgements.names is None:
         kept = tuple(replace(run, name=_called(name or run.name, place)) for place, (name, run) in enumerate(ours, 1))
-        if judged_by_us is not None:
-            relevant = map(set, map(np.ndarray.tolist, judged_by_us.relevant))
-            _warn_of_strangers(kept, dict(zip(judged_by_us.queries, relevant, strict=True)), str)
-        return Given(judged_by_us or Qrels((), ()), kept, None)
-    graded = {} if qrels is None else _read_grades(qrels)
+        relevant = map(set, map(np.ndarray.tolist, judgements.relevant))
+        _warn_of_strangers(kept, dict(zip(judgements.queries, relevant, strict=True)), str)
+        return Given(judgements, kept, None)
+    graded = _read_grades(judgements)
     read = [_read_scores(run, name) for name, run in named]
-    # Lower numbers come first where scores are equal: the last name gets the first.
+    # Where scores are equal, lower numbers come first: `number_names` gives the last name the first number.
     lists: list[Mapping[str, Mapping[str, float]]] = [graded, *(scored for scored, _ in read)]
-    names = sorted({name for by_query in lists for ranked in by_query.values() for name in ranked}, reverse=True)
-    number = {name: place for place, name in enumerate(names)}
+    names, number = number_names(name for by_query in lists for ranked in by_query.values() for name in ranked)
     numbered = tuple(_run(scored, number, _called(name, place)) for place, (scored, name) in enumerate(read, 1))
     judged = {query: {number[name]: grade for name, grade in grades.items()} for query, grades in graded.items()}
-    _warn_of_strangers(numbered, judged, names.__getitem__)
-    return Given(Qrels.from_dict(judged), numbered, tuple(names), only_ours=len(ours) == len(named))
+    _warn_of_strangers(numbered, judged, (names or ()).__getitem__)
+    return Given(Qrels.from_dict(judged), numbered, names or (), only_ours)
 
 
 def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
-    """Read a TREC run, whose documents bear any names; its tag is its name by default.
+    """Read a TREC run whose documents have any names; the run's name is its tag by default.
 
     Raises:
-        BadInput: a file that cannot be read; row and field are named.
+        BadInput: the file cannot be read; the message names row and field.
     """
     vocabulary: dict[str, int] = {}
     run = trec.read_run(path, name, vocabulary)
@@ -115,10 +112,10 @@ def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
 
 
 def read_qrels(path: str | PathLike[str]) -> Qrels:
-    """Read TREC qrels, whose documents bear any names; a grade above 0 is relevant.
+    """Read TREC qrels whose documents have any names; a grade above 0 means relevant.
 
     Raises:
-        BadInput: a file that cannot be read; row and field are named.
+        BadInput: the file cannot be read; the message names row and field.
     """
     vocabulary: dict[str, int] = {}
     qrels = trec.read_qrels(path, vocabulary)
@@ -158,7 +155,7 @@ def _read_grades(judgements: Judgements) -> dict[str, dict[str, int]]:
 
 
 def _warn_of_strangers(runs: Sequence[Run], judged: Mapping[str, Collection[int]], name: Callable[[int], str]) -> None:
-    """Warn of each run of which no document is judged for its query; judgements of ours are those that are relevant."""
+    """Warn of runs of which no document is judged for its query; of a `Qrels` only relevant documents are known."""
     example = next(((query, next(iter(grades))) for query, grades in judged.items() if grades), None)
     if example is None:
         return
@@ -197,7 +194,7 @@ def _read_scores(source: Ranked, name: str) -> tuple[dict[str, dict[str, float]]
 
 
 def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float]]:
-    """A run as {query: {document: score}}, best first."""
+    """Return a run as {query: {document: score}}, best first."""
     return {
         query: {name_of(document, names): score for document, score in zip(*row, strict=True) if document != PADDING}
         for query, *row in zip(run.queries, run.documents.tolist(), run.scores.tolist(), strict=True)
@@ -205,7 +202,7 @@ def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float
 
 
 def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], name: str) -> Run:
-    """The run of {query: {document: score}}, best first, whose documents have these numbers."""
+    """Make the run of {query: {document: score}}, best first, with these numbers of documents."""
     shape = len(lists), max(map(len, lists.values()), default=0)
     documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
     for row, ranked in enumerate(lists.values()):
@@ -215,7 +212,7 @@ def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], na
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:
-    """Yield (query, document, grade or score); a query comes first without a document, so that an empty one counts."""
+    """Yield (query, document, grade or score); a mapping's query comes first without a document: it may have none."""
     if not isinstance(table, Mapping):
         yield from _rows(table, value)
         return
@@ -237,7 +234,7 @@ def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, 
 
 
 def _name(value: Any, query: Any) -> str:
-    """The name of a query, or of a document of it."""
+    """Return the name of a query, or of a document of this query."""
     if isinstance(value, str):
         return value
     if isinstance(value, Integral) and not isinstance(value, bool):
@@ -245,16 +242,16 @@ def _name(value: Any, query: Any) -> str:
     if not isinstance(value, Real) or isinstance(value, bool) or not math.isfinite(value):
         raise ValueError(f"query {query!r}: {value!r} is no name (choices: a text, a number)")
     if abs(float(value)) >= _LARGEST_EXACT:
-        problem = "a number with a point that is too large to be exact; read the column as text"
+        problem = "a floating-point number that is too large to be exact; read the column as text"
         raise ValueError(f"query {query!r}: the name {value!r} is {problem}")
     return str(int(float(value)) if float(value).is_integer() else value)
 
 
 def _rows(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str, Any]]:
-    """Rows of a table of pandas: query, document, value."""
+    """Yield (query, document, value) of each row of a DataFrame."""
     available = list(getattr(table, "columns", ()))
     if not available:
-        kinds = "one of our objects, a dictionary, the path of a TREC file, a DataFrame of pandas"
+        kinds = "a Run or Qrels, a dictionary, the path of a TREC file, a DataFrame of pandas"
         raise ValueError(f"{type(table).__name__} is no run and no judgements (choices: {kinds})")
     columns = []
     for names in (QUERY, DOCUMENT, value):

@@ -1,4 +1,4 @@
-"""JSON values that know their place, so that an error names file, line and field."""
+"""JSON values with their places, so that an error names file, line and field."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class Field:
     name: str = ""
 
     def refuse(self, problem: str, **details: Any) -> NoReturn:
-        """Raise `BadInput` here; what was got is shown unless it is the record itself."""
+        """Raise `BadInput` for this field; the message shows its value, unless it is a whole record."""
         if self.name:
             details.setdefault("got", self.value)
         raise BadInput(problem, file=self.file, row=self.row, field=self.name or None, **details)
 
     @property
     def keys(self) -> Collection[str]:
-        """The names of an object's fields; none where it is no object."""
+        """Names of an object's fields; none where the value is not an object."""
         return self.value.keys() if isinstance(self.value, dict) else ()
 
     def __getitem__(self, key: str) -> "Field":
@@ -52,7 +52,7 @@ class Field:
         return None if value is None else self._at(f".{key}", value)
 
     def get_or(self, key: str, default: Any) -> "Field":
-        """Return a field, which has the default as its value where it is absent or null."""
+        """Return a field; where it is absent or null, it has the default as its value."""
         return self.get(key) or self._at(f".{key}", default)
 
     def items(self) -> Iterator["Field"]:
@@ -114,33 +114,34 @@ class Field:
 
 
 def read_records(path: Path, key: str, what: str) -> Iterator[Field]:
-    """Stream the objects of a file of JSON lines, each of which has a name of its own.
+    """Stream the objects of a file of JSON lines, each of which has its own name.
 
     Args:
-        path: one JSON object a line.
+        path: a file of one JSON object a line.
         key: the field with an object's name, a text.
-        what: an object is, for messages.
+        what: what messages call an object, such as "question".
 
     Raises:
-        BadInput: not such a file, a name that is missing, empty or stands twice, or no object at all.
+        BadInput: not JSON lines, a name that is missing, empty or stands twice, or no object at all.
     """
-    first: dict[str, int] = {}
+    names: set[str] = set()
     for row, record in read_json_lines(path):
         field = Field(record, path, row)
         name = field[key].text(empty=False)
-        if name in first:
-            field[key].refuse(f"{what} twice, the first in row {first[name]}")
-        first[name] = row
+        if name in names:
+            first = next(other for other, earlier in read_json_lines(path) if earlier[key] == name)
+            field[key].refuse(f"{what} twice, the first in row {first}")
+        names.add(name)
         yield field
-    if not first:
+    if not names:
         raise BadInput(f"no {what}s", file=path, expected="one JSON object a line")
 
 
 def read_json_or_lines(path: Path) -> list[Field]:
-    """Read the objects of a file of JSON lines, else the one value of the file.
+    """Read the objects of a file of JSON lines, or the single JSON value of another file.
 
     Raises:
-        BadInput: neither (names the line).
+        BadInput: the file is neither (names the line).
     """
     text = read_text(path)
     lines = [(row, line) for row, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -148,7 +149,7 @@ def read_json_or_lines(path: Path) -> list[Field]:
         try:
             parse_object(lines[0][1], path, 1)
         except BadInput:
-            pass  # an object over several lines, or nothing at all
+            pass  # one object over several lines, or no JSON at all: the last line decides
         else:
             return [Field(parse_object(line, path, row), path, row) for row, line in lines]
     return [Field(parse_json(text, path), path)]

@@ -1,13 +1,10 @@
 """Articles of KILT's knowledge source: Wikipedia's, one JSON object a line (kvqae.md §1)."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_lines
-from trivium.formats.json_fields import Field
+from trivium.formats.json_fields import Field, read_records
 
 
 @dataclass(frozen=True)
@@ -16,9 +13,9 @@ class KiltArticle:
 
     Attributes:
         id: `wikipedia_id`, unique in its file.
-        title: of its page.
-        text: its paragraphs as KILT has them; the first is the title.
-        wikidata_id: its entity, such as `Q12`; None where it has none.
+        title: title of the page.
+        text: the paragraphs as KILT has them; the first is the title.
+        wikidata_id: the entity that the article is about, such as `Q12`; None where KILT names none.
         aliases: other names of the entity, as KILT has them; one may be blank.
     """
 
@@ -29,28 +26,26 @@ class KiltArticle:
     aliases: tuple[str, ...]
 
 
-def read_articles(path: Path) -> Iterator[tuple[int, KiltArticle]]:
-    """Stream (row from 1, article).
+def article_records(path: Path) -> Iterator[Field]:
+    """Stream the records of a file of articles, each of which has a `wikipedia_id` of its own; see `read_records`."""
+    return read_records(path, "wikipedia_id", "article")
+
+
+def read_articles(path: Path) -> Iterator[KiltArticle]:
+    """Stream the articles of a file.
 
     Raises:
-        BadInput: see `parse_article`; or an id stands twice.
+        BadInput: see `article_records` and `parse_article`.
     """
-    identifiers: set[str] = set()
-    for row, record in read_json_lines(path):
-        article = parse_article(record, path, row)
-        if article.id in identifiers:
-            raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=article.id)
-        identifiers.add(article.id)
-        yield row, article
+    return map(parse_article, article_records(path))
 
 
-def parse_article(record: Mapping[str, Any], file: Path, row: int) -> KiltArticle:
-    """One article; `wikidata_info` may be absent or null.
+def parse_article(article: Field) -> KiltArticle:
+    """Read the record of one article, whose `wikidata_info` may be absent or null.
 
     Raises:
         BadInput: a field is missing, empty or of the wrong type.
     """
-    article = Field(record, file, row)
     info = article.get_or("wikidata_info", {})
     return KiltArticle(
         article["wikipedia_id"].text(empty=False),

@@ -1,4 +1,4 @@
-"""Label Studio's export in the format "JSON": tasks with their annotations, whatever the project asks for."""
+"""Label Studio's export in the format "JSON": tasks with their annotations, of any labelling interface."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ class ExportedAnnotation:
     """One annotator's finished work on one task.
 
     Attributes:
-        number: Label Studio's own number, which grows with time.
-        annotator: the user's address where the export has it, else the user's number.
-        controls: for each control of the labelling interface that was used, its values.
-        field: where it stands in its task, for messages.
+        number: Label Studio's own number, which increases with time.
+        annotator: the user's e-mail address if the export has it, else the user's number.
+        controls: the values of each control of the labelling interface that was used, by the control's name.
+        field: its place in the task, for messages.
     """
 
     number: int
@@ -29,7 +29,7 @@ class ExportedAnnotation:
 
 @dataclass(frozen=True)
 class ExportedTask:
-    """A task, its finished annotations, and how many were cancelled (skipped by their annotator); rows from 1."""
+    """A task, counted from 1, its finished annotations, and how many were cancelled (skipped by their annotator)."""
 
     row: int
     data: Mapping[str, Any]
@@ -41,13 +41,12 @@ def read_export(path: Path, values: Mapping[str, str], *, others: bool = False) 
     """Read an export.
 
     Args:
-        values: the controls of the labelling interface, and under which key the result of each lies (`choices`,
-            `text`).
-        others: whether there may be further controls, which are passed over; else they are refused.
+        values: the controls of the labelling interface, each with the key of its result (`choices`, `text`).
+        others: whether other controls are ignored; else they are refused.
 
     Raises:
-        BadInput: names the task (counted from 1) and the field; also for a control that may not be there, and for an
-            annotator who annotated a task twice.
+        BadInput: a field is missing or of another type, a control is refused, or an annotator annotated a task twice;
+            the message names the task (counted from 1) and the field.
     """
     tasks = read_json(path)
     if not isinstance(tasks, list):
@@ -93,5 +92,5 @@ def _annotator(field: Field) -> str:
     if isinstance(value, dict):
         value = value.get("email") or value.get("id")
     if not isinstance(value, int | str) or isinstance(value, bool) or value == "":
-        field.refuse("no annotator", got=value)
+        field.refuse("not an annotator", got=value, expected="a user's number, or an object with email or id")
     return str(value)

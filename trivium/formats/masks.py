@@ -1,7 +1,8 @@
-"""Regions as pixels: unions of boxes, and COCO's compressed run-length codes (decorrelation.md §1).
+"""Regions as masks of pixels: unions of boxes, and COCO's compressed run-length codes (decorrelation.md §1).
 
-A mask is boolean (height, width). COCO reads it column by column: lengths of runs of 0 and 1 in turn, starting with 0,
-from the fourth on as differences from the last run but one, in groups of 5 bits, lowest first, as characters from `0`.
+A mask is a boolean array (height, width). COCO encodes it column by column as the lengths of runs of 0 and 1 in turn,
+starting with 0. From the fourth on, a length is stored as its difference from the last but one. The numbers are written
+in groups of 5 bits, the lowest first, one character a group, counted from `0`.
 """
 
 from collections.abc import Sequence
@@ -13,19 +14,19 @@ from numpy.typing import NDArray
 Mask = NDArray[np.bool_]
 Pixels = NDArray[np.uint8]  # (height, width, 3), RGB
 Box = tuple[float, float, float, float]
-_ROUNDING = 1e-6  # pixels; left + width of decimal numbers may exceed a pixel's border by a rounding error
-_GROUPS = 7  # 5-bit groups of the longest run: 2³⁴ pixels
+_ROUNDING = 1e-6  # pixels: by rounding, left + width of decimal numbers may pass the border of a pixel
+_GROUPS = 7  # most 5-bit groups of a number: runs of up to 2³⁴ pixels
 
 
 def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
-    """The pixels of a union of boxes: every pixel that a box overlaps, however little.
+    """Make the mask of a union of boxes: every pixel that a box overlaps, however little.
 
-    Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels are taken, because
-    what is painted over a mask should hide all of the object; so a box smaller than a pixel has at least one. Boxes are
-    (left, top, width, height) in pixels, height and width those of the picture.
+    Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels belong to the mask,
+    because painting over it should hide all of the object; even a box smaller than a pixel covers one. Boxes are (left,
+    top, width, height) in pixels; `height` and `width` are those of the picture.
 
     Raises:
-        ValueError: a box that is not inside the picture, has no area, or is not finite.
+        ValueError: a box is not inside the picture, has no area, or is not finite.
     """
     mask = np.zeros((height, width), dtype=bool)
     for box in boxes:
@@ -36,7 +37,7 @@ def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
 
 
 def check_box(box: Box, height: int, width: int) -> None:
-    """Raise `ValueError` for a box without area, not finite, or not inside a picture of that size."""
+    """Raise `ValueError` for a box that has no area, is not finite, or is not inside a picture of that size."""
     left, top, wide, high = box
     if not np.isfinite(box).all() or wide <= 0 or high <= 0:
         raise ValueError(f"box {box} has no area")
@@ -45,17 +46,17 @@ def check_box(box: Box, height: int, width: int) -> None:
 
 
 def encode(mask: Mask) -> str:
-    """COCO's compressed run-length counts of a mask."""
-    from pycocotools import mask as coco  # only an extra brings it
+    """Encode a mask as COCO's compressed run lengths."""
+    from pycocotools import mask as coco  # installed by an extra only
 
     return str(coco.encode(np.asfortranarray(mask, dtype=np.uint8))["counts"], "ascii")
 
 
 def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
-    """The mask of run lengths, compressed or not.
+    """Decode run lengths, compressed or not, to a mask.
 
     Raises:
-        ValueError: not such counts, or those of a mask of another size.
+        ValueError: no run lengths, or those of a mask of another size.
     """
     lengths = run_lengths(counts) if isinstance(counts, str) else counts
     if min(lengths, default=0) < 0 or sum(lengths) != height * width:
@@ -64,10 +65,10 @@ def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
 
 
 def run_lengths(counts: str) -> list[int]:
-    """The lengths, in pixels, that compressed run-length counts stand for; their sum is not checked.
+    """Decompress COCO's run lengths to numbers of pixels; their sum is not checked.
 
     Raises:
-        ValueError: not such counts.
+        ValueError: no compressed run lengths.
     """
     lengths: list[int] = []
     value = shift = 0
@@ -95,14 +96,14 @@ def _covered(start: float, length: float, size: int) -> slice:
 
 
 def rasterise_segmentation(segmentation: Any, height: int, width: int) -> Mask:
-    """The pixels of COCO's `segmentation`, polygons by COCO's own rule (pycocotools).
+    """Make the mask of COCO's `segmentation`; polygons are drawn by COCO's own rule (pycocotools).
 
     Args:
-        segmentation: polygons [[x, y, x, y, …], …], whose union is meant, or a mapping
+        segmentation: polygons [[x, y, x, y, …], …], whose union is the region, or a mapping
             {"size": [height, width], "counts": list of run lengths or compressed string}; see `read_instances`.
-        height, width: of the picture, pixels.
+        height, width: size of the picture in pixels.
     """
-    from pycocotools import mask as coco  # only an extra brings it
+    from pycocotools import mask as coco  # installed by an extra only
 
     if isinstance(segmentation, dict):
         return decode(segmentation["counts"], height, width)

@@ -1,4 +1,4 @@
-"""A data set's raw folder as pictures with objects and captions, whatever world wrote it (decorrelation.md §1, §2).
+"""Read a data set's raw folder as pictures with objects and captions, from whatever source (decorrelation.md §1, §2).
 
 The folder holds Karpathy's split file (which picture is in which split, and its captions: §4, §6) and either COCO's
 instances or Flickr30k Entities' archive.
@@ -31,8 +31,8 @@ class SplitPicture:
         id: `imgid`.
         name: `filename`.
         split: `restval` counts as train.
-        coco_id: `cocoid`, which COCO's annotations name; None where the file has none.
-        captions: those that are not empty, outer white space stripped.
+        coco_id: `cocoid`, by which COCO's annotations name the picture; None where the file has none.
+        captions: the captions that are not empty, outer white space stripped.
     """
 
     id: int
@@ -46,11 +46,12 @@ def read_karpathy(path: Path) -> tuple[list[SplitPicture], Counter[str]]:
     """Read a split file.
 
     Returns:
-        The pictures in the order of the file, and what was dropped: `captions_empty`, `pictures_without_caption`.
+        The pictures in the order of the file, and counts of what was dropped: `captions_empty`,
+        `pictures_without_caption`.
 
     Raises:
-        BadInput: names picture and field of one that is missing or of a wrong type, of an unknown split, and of an
-            `imgid`, `sentid`, `cocoid` or `filename` that stands twice.
+        BadInput: a field is missing or of a wrong type, a split is unknown, or an `imgid`, `sentid`, `cocoid` or
+            `filename` stands twice; the message names picture and field.
     """
     tree = read_json(path)
     images = tree.get("images") if isinstance(tree, dict) else None
@@ -96,11 +97,11 @@ def _once(record: Field, key: str, values: dict[str, set[Any]]) -> None:
 def read_corpus(folder: Path) -> Corpus:
     """Read a raw folder: `karpathy.json` with `instances.json` or `entities.zip`; the images are not opened.
 
-    With the latter, `entity_types.json` may list the types that are classes of objects (else `ENTITY_TYPES`). COCO has
-    classes of its own.
+    Beside `entities.zip`, `entity_types.json` may list the types that are classes of objects (else `ENTITY_TYPES`);
+    COCO's classes stand in `instances.json`.
 
     Returns:
-        The corpus; its `counts` are those of `read_karpathy` with those of `read_instances` and
+        The corpus. Its `counts` are those of `read_karpathy`, and either those of `read_instances` and
         `annotated_pictures_not_in_split_file`, or those of `EntitiesArchive` and `captions_without_annotation`.
 
     Raises:
@@ -160,7 +161,7 @@ def _with_entities(pictures: list[SplitPicture], folder: Path, counts: Counter[s
 
 
 def _with_phrases(caption: Caption, annotated: Annotated, types: Sequence[str], counts: Counter[str]) -> Caption:
-    """The caption with the phrases of the sentence of the same letters and digits, if there is one."""
+    """Return the caption with the phrases of the annotated sentence of the same letters and digits, if there is one."""
     for sentence in annotated.sentences:
         phrases = sentence.phrases_in(caption.text)
         if phrases is not None:

@@ -1,6 +1,6 @@
-"""What pictures, their objects and their captions are, whatever data set they come from (decorrelation.md §1, 2).
+"""Records of pictures, their objects and captions, the same for all data sets (decorrelation.md §1, 2).
 
-Also which files are pictures by their names, and what to say of those that nobody here reads.
+Also which files are pictures by their names, and messages for kinds of pictures that are not read.
 """
 
 from dataclasses import dataclass
@@ -43,7 +43,8 @@ class Object:
         class_name: its class, such as `hot dog`.
         box: (left, top, width, height) in pixels, inside the picture.
         segmentation: COCO's polygons (lists of x, y, x, y, …), RLE mapping, or None where only boxes are annotated.
-        crowd: a group under one annotation (COCO's `iscrowd`): it counts as present and is never removed.
+        crowd: whether it is a group under one annotation (COCO's `iscrowd`), which counts as present and is never
+            removed.
     """
 
     class_name: str
@@ -60,8 +61,8 @@ class Picture:
         id: Karpathy's `imgid`, unique in the data set.
         name: file name, the picture's name in the image shards.
         split: `train` includes COCO's `restval`.
-        width, height: pixels of the picture as it is shown (EXIF rotation applied).
-        others: boxes of things of no class (Flickr30k Entities: of types that are none), as `Object.box`.
+        width, height: size in pixels of the picture as it is shown (EXIF rotation applied).
+        others: boxes, as `Object.box`, of things that belong to none of the classes (Flickr30k Entities: other types).
     """
 
     id: int
@@ -84,9 +85,9 @@ class Corpus:
     """A data set as it was read.
 
     Attributes:
-        pictures: in the order of the split file.
+        pictures: pictures in the order of the split file.
         classes: all classes of the data set, in its own order.
-        counts: what was dropped, by reason.
+        counts: numbers of records that were dropped or changed, by reason.
     """
 
     pictures: tuple[Picture, ...]
@@ -96,18 +97,18 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Removal:
-    """Which objects go from a picture (decorrelation.md §1).
+    """The removal of objects from a picture (decorrelation.md §1).
 
     Attributes:
         id: `{picture}_{class}`, spaces of the class as underscores.
-        picture, name, split: of the picture.
+        picture, name, split: id, file name and split of the picture.
         class_name: c_r, the class chosen for removal; empty for a box without any object.
-        removed: {c_r} ∪ C_r+, the classes that go, sorted.
-        remaining: the classes that stay, sorted.
+        removed: {c_r} ∪ C_r+, the classes that are removed, sorted.
+        remaining: the classes that remain, sorted.
         mask: B', the removed region, as COCO's compressed RLE counts.
-        height, width: of the picture and of the mask, in pixels.
+        height, width: size of the picture and of the mask, in pixels.
         share: area(B') / area(x).
-        drawn: whether it is used: in training one an image is drawn, in test all are.
+        drawn: whether it is used: in training one removal is drawn for an image, in test all are used.
     """
 
     id: str
@@ -125,7 +126,7 @@ class Removal:
 
 
 def removal_id(picture: int, class_name: str) -> str:
-    """The name of a removal, also of its painted picture."""
+    """Return the id of a removal, which is also the name of its painted picture."""
     return f"{picture}_{class_name.replace(' ', '_')}"
 
 
@@ -149,16 +150,16 @@ _HEADS = {b"ftyphe": "HEIC", b"ftypmif1": "HEIC", b"ftypmsf1": "HEIC", b"ftypavi
 
 
 def is_picture(name: str | PurePath) -> bool:
-    """Whether a file is a picture by its suffix."""
+    """Whether a file's suffix is that of a picture that can be read."""
     return PurePath(name).suffix.lower() in PICTURES
 
 
 def unread_picture(name: str | PurePath, head: bytes = b"") -> str:
-    """Why a file that is a picture is not read, with the kinds that are; "" where it is no such file.
+    """Say that a picture is of a kind that is not read, and which kinds are; "" for any other file.
 
     Args:
-        name: of the file; its suffix says what it is.
-        head: the file's first bytes, where they are at hand: photographs of telephones are often named `.jpg`.
+        name: the file's name; the suffix tells the kind.
+        head: the file's first bytes, if known: HEIC photographs of telephones are often named `.jpg`.
     """
     kind = next((kind for start, kind in _HEADS.items() if head[4:].startswith(start)), None)
     kind = kind or _KIND_OF.get(PurePath(name).suffix.lower())

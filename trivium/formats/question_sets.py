@@ -1,18 +1,18 @@
-"""Question sets about texts in any of the forms below; a file's form is recognised by its content.
+"""Question sets about texts in any of the forms below; the form of a file is recognised by its content.
 
 - SQuAD's tree (1.1, 2.0; FQuAD, PIAF, XQuAD): {"data": [{"title", "paragraphs": [{"context",
   "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
 - Hugging Face's flat records, as JSON lines, a JSON list, {"data": [...]} or Parquet: {"id", "title", "context",
   "question", "answers": {"text": [...], "answer_start": [...]}}; no text means that there is no answer
 - the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
-- FQuAD's records on the Hugging Face hub, a context each: {"context", "questions": [...], "answers": {"texts": [...],
-  "answers_starts": [...]}}; a question's id is that of its record and its place, such as 1.2
-- MRQA's lines, after their header where there is one: {"context", "qas": [{"qid", "question", "answers",
+- FQuAD's records on the Hugging Face hub, one a context: {"context", "questions": [...], "answers": {"texts": [...],
+  "answers_starts": [...]}}; a question's id is made of the numbers of the record and the question, such as 1.2
+- MRQA's lines, after a header if there is one: {"context", "qas": [{"qid", "question", "answers",
   "detected_answers": [{"text", "char_spans": [[first, last]]}]}]}
 
-`title` and `answer_start` may be lacking. Where an answer has no place, or does not stand at its place, the nearest
-occurrence in the context counts. A set of which more than a tenth of the answers stand nowhere is refused, and so is an
-answer that is the text of a dictionary.
+`title` and `answer_start` may be missing. Where an answer has no place, or does not stand at its place, the nearest
+occurrence in the context counts. A set is refused if more than a tenth of its answers are not in their contexts, or if
+an answer is the text of a dictionary.
 """
 
 import re
@@ -29,13 +29,13 @@ from trivium.formats.framed_texts import Span, end_of
 from trivium.formats.json_fields import Field, read_json_or_lines
 
 REASONS = ("no_answer", "empty_question", "empty_answer")
-MOST_NOWHERE = 0.1  # of the answers
+MOST_NOWHERE = 0.1  # share of the answers
 _NO_ANSWER = "CANNOTANSWER"  # how QuAC marks it, which has SQuAD's tree
 _COLUMNS = ("id", "qid", "title", "context", "question", "questions", "answers", "answer", "is_impossible")
-# The text of a dictionary or list as Python, NumPy or JSON writes it into tables of CSV.
+# A dictionary or list that Python, NumPy or JSON wrote as text, as CSV files hold it.
 WRITTEN_OUT = re.compile(r"""\s*(\{\s*['"]\w+['"]\s*:|\[\s*['"{])""")
 _BATCH = 4096  # rows of Parquet
-_OTHERS = {  # a field that other sets have, where a context is no text
+_OTHERS = {  # fields of other sets, by which they are recognised where a record has no context that is a text
     "story": "CoQA",
     "storyId": "NewsQA",
     "qa_pairs": "DROP",
@@ -50,7 +50,7 @@ _OTHERS = {  # a field that other sets have, where a context is no text
     "Data": "TriviaQA",
 }
 
-Record = tuple[str, str, Field, bool]  # title, context, the question's own record, whether it is a flat one
+Record = tuple[str, str, Field, bool]  # title, context, the question's own record, whether this record is flat
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ class AskedQuestion:
 
     Attributes:
         id: unique in its set.
-        title: of the article; "" where the set has none.
-        answers: the valid ones, in order; a set's unanswerable question has none.
+        title: the article's title; "" where the set has none.
+        answers: the valid answers, in order; an unanswerable question has none.
         place: where the first answer stands in the context; None where it does not.
     """
 
@@ -77,12 +77,12 @@ class QuestionSet:
     """The content of a file of questions.
 
     Attributes:
-        form: which of the forms it has, in words.
-        questions: those with an answer, in the order of the file.
-        unanswerable: those that are marked as having none.
-        left_out: ids of the questions that cannot be asked, by reason: one of REASONS.
-        counts: of first answers: `searched` (had no place, and was found), `moved` (stood elsewhere), `nowhere` (does
-            not stand in its context).
+        form: the form of the file, in words.
+        questions: questions with an answer, in the order of the file.
+        unanswerable: questions that are marked as having no answer.
+        left_out: ids of the questions that cannot be asked, by reason, one of REASONS.
+        counts: numbers of first answers: `searched` (without place, found in the context), `moved` (not at its place,
+            found elsewhere in the context), `nowhere` (not in the context).
     """
 
     form: str
@@ -98,7 +98,7 @@ class QuestionSet:
 
     @property
     def ids(self) -> list[str]:
-        """The ids of all questions, including those left out: a model may have answered them."""
+        """Ids of all questions, including those left out, which a model may have answered."""
         own = [question.id for question in (*self.questions, *self.unanswerable)]
         return own + [identifier for ids in self.left_out.values() for identifier in ids]
 
@@ -107,8 +107,8 @@ def read_question_set(path: Path) -> QuestionSet:
     """Read a set, whichever form it has.
 
     Raises:
-        BadInput: none of the forms (names row and field), an id that stands twice, an answer that is the text of a
-            dictionary, no question with an answer, or more than `MOST_NOWHERE` of the answers stand nowhere.
+        BadInput: none of the forms (names row and field), an id stands twice, an answer is the text of a dictionary,
+            no question has an answer, or more than `MOST_NOWHERE` of the answers are not in their contexts.
     """
     form, records = _recognise_form(path)
     questions: list[AskedQuestion] = []
@@ -116,7 +116,7 @@ def read_question_set(path: Path) -> QuestionSet:
     left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
     counts = Counter(searched=0, moved=0, nowhere=0)
     first: dict[str, Field] = {}
-    texts: dict[str, str] = {}  # one copy of each context and title: flat records repeat them
+    texts: dict[str, str] = {}  # a single copy of each context and title, which flat records repeat
     for title, context, question_field, flat in records:
         given_id = question_field.get("qid") or question_field["id"]
         identifier = given_id.identifier()
@@ -145,7 +145,7 @@ def read_question_set(path: Path) -> QuestionSet:
         raise BadInput("no question with an answer", file=path, got=got, expected="a question set with answers")
     if counts["nowhere"] > MOST_NOWHERE * len(questions):
         first_one = next(wrong for wrong in questions if wrong.place is None)
-        problem = f"{counts['nowhere']} of {len(questions)} answers stand nowhere in their contexts; the first"
+        problem = f"{counts['nowhere']} of {len(questions)} answers are not in their contexts; the first"
         row, expected = _place_in_file(first[first_one.id]), "answers that are parts of their contexts"
         raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0], expected=expected)
     del counts["in place"]
@@ -154,11 +154,11 @@ def read_question_set(path: Path) -> QuestionSet:
 
 
 def _place_in_file(field: Field) -> str | None:
-    return field.name or (None if field.row is None else f"row {field.row}")
+    return ", ".join(filter(None, (f"row {field.row}" if field.row else "", field.name))) or None
 
 
 def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
-    """Return the answers as (text, first character or None), and whether there was any."""
+    """Return the answers as (text, first character or None), and whether there is any."""
     answers = field.get("answers") or field.get("answer")
     if answers is None:
         return [], False
@@ -176,7 +176,7 @@ def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
 
 
 def _plain(field: Field) -> str:
-    """Return a text; refuse a dictionary or list written out as text, as tables of CSV hold it."""
+    """Return a text; refuse a dictionary or list written as text, as CSV files hold it."""
     text = field.text()
     if WRITTEN_OUT.match(text):
         kind = "dictionary" if text.lstrip().startswith("{") else "list"
@@ -191,7 +191,7 @@ def _answer(field: Field) -> tuple[str, int | None]:
 
 
 def _start(field: Field) -> int | None:
-    """Return the first character; None for -1 or null, as some sets write."""
+    """Return the place of the first character; None for -1 or null, which some sets write where there is none."""
     if field.value is None:
         return None
     start = field.integer()
@@ -199,7 +199,7 @@ def _start(field: Field) -> int | None:
 
 
 def _place(context: str, answer: str, start: int | None) -> tuple[Span | None, str]:
-    """Return the span of an answer in its context, and how it was found."""
+    """Return the span of an answer in its context, and how it was found: "in place" or a key of `counts`."""
     end = None if start is None else end_of(context, start, answer)
     if start is not None and end is not None:
         return Span(start, end), "in place"
@@ -241,7 +241,7 @@ def _form(records: Sequence[Field], file: str) -> tuple[str, Iterator[Record]]:
 
 
 def _refuse_others(records: Iterable[Field]) -> None:
-    """Refuse a set of another known form, by its name."""
+    """Refuse a set of another known form; the message names the form."""
     for record in records:
         name = next((name for field, name in _OTHERS.items() if field in record.keys), None)
         if name is not None and not isinstance(record.value.get("context"), str):
@@ -264,7 +264,7 @@ def _flat(records: Iterable[Field]) -> Iterator[Record]:
 
 
 def tree_questions(articles: Iterable[Field]) -> Iterator[Record]:
-    """The questions of SQuAD's tree."""
+    """Yield the questions of SQuAD's tree."""
     for article in articles:
         title = article.get_or("title", "")
         for paragraph in article["paragraphs"].items():
@@ -296,11 +296,11 @@ def _mrqa(records: Iterable[Field]) -> Iterator[Record]:
             ]
             question_record = {"id": question["qid"].value, "question": question["question"].value,
                      "answers": detected or question["answers"].value}  # fmt: skip
-            yield "", context, Field(question_record, record.file, record.row), False
+            yield "", context, Field(question_record, record.file, record.row, question.name), False
 
 
 def _first(spans: Field) -> int | None:
-    """Where the first of MRQA's stretches begins."""
+    """Return where the first of MRQA's spans begins; None where there is none."""
     span = next(spans.items(), None)
     if span is None:
         return None

@@ -13,14 +13,14 @@ class Question:
     """A question and its answers.
 
     Attributes:
-        id: unique in its file, without white space (it goes into TREC files).
-        text: what is asked; for ViQuAE the entity is only in the image.
+        id: unique in its file, without white space (it is written into TREC files).
+        text: the question; in ViQuAE only the image tells which entity it is about.
         answers: valid answers, the original one first, then its aliases; none twice.
         original_answer: the answer as first written.
         image: name of the question's image; None for TriviaQA.
-        wikidata_id: the entity shown, such as `Q12`, whose article is the question's own; None for TriviaQA. ViQuAE's
-            `kilt_id` is the TriviaQA question in KILT, no article.
-        original_question: the TriviaQA question it was made from; None for TriviaQA.
+        wikidata_id: the entity shown, such as `Q12`, whose article answers the question; None for TriviaQA. (ViQuAE's
+            `kilt_id` names the TriviaQA question in KILT, not an article.)
+        original_question: the TriviaQA question from which it was made; None for TriviaQA.
     """
 
     id: str
@@ -36,8 +36,8 @@ def read_questions(path: Path) -> list[Question]:
     """Read a split of ViQuAE or TriviaQA.
 
     Raises:
-        BadInput: a field is missing or of the wrong type, an id holds white space or stands twice, there is no answer,
-            or there is no question at all.
+        BadInput: a field is missing or of the wrong type, an id holds white space or stands twice, a question has no
+            answer, or the file has no question.
     """
     return [_question(field) for field in read_records(path, "id", "question")]
 

@@ -17,7 +17,7 @@ from trivium.formats.json_fields import Field
 from trivium.formats.question_sets import tree_questions
 
 VERSION = "1.1"
-_LISTED = 10  # ids of questions with answers that stand elsewhere
+_LISTED = 10  # ids named in a message, of questions with answers that do not stand at their place
 REASONS = ("impossible", "no_answer", "empty_question", "wrong_offset")
 
 
@@ -38,26 +38,21 @@ class SquadSet:
 
     Attributes:
         questions: in the order of the file.
-        left_out: ids of the questions left out, by reason: `impossible` (marked so), `no_answer`, `empty_question`,
-            `wrong_offset` (no answer stands where it should).
-        wrong_answers: id of the question, once for each answer that does not stand where it should.
-        unified: answers that equal their stretch of the context only up to Unicode normal form or kind of space; the
-            stretch is the answer then.
+        dropped: number of questions left out, by reason: `impossible` (marked so), `no_answer`, `empty_question`,
+            `wrong_offset` (no answer stands at its `answer_start`).
+        wrong_answers: the question's id, once for each answer that does not stand at its `answer_start`.
+        unified: number of answers that equal their stretch of the context only up to Unicode normal form or kind of
+            space; the stretch is then taken as the answer.
     """
 
     questions: tuple[SquadQuestion, ...]
-    left_out: dict[str, tuple[str, ...]]
+    dropped: dict[str, int]
     wrong_answers: tuple[str, ...]
     unified: int
 
     @property
-    def dropped(self) -> dict[str, int]:
-        """The number of questions left out, by reason."""
-        return {reason: len(ids) for reason, ids in self.left_out.items()}
-
-    @property
     def wrong_offsets(self) -> str | None:
-        """How many answers do not stand where they should, and of which questions (the first ten); None: all do."""
+        """Say how many answers do not stand at their place, and name the first ten questions; None if all do."""
         if not self.wrong_answers:
             return None
         ids = list(dict.fromkeys(self.wrong_answers))
@@ -69,13 +64,13 @@ class SquadSet:
 
 
 def read_squad(path: Path) -> SquadSet:
-    """Read a set; what cannot be asked is left out and counted.
+    """Read a set; questions that cannot be asked are left out and counted.
 
     Raises:
-        BadInput: not SQuAD's format (names the field), an id that stands twice, or no question can be used.
+        BadInput: the file is not in SQuAD's format (names the field), an id stands twice, or no question can be used.
     """
     questions: list[SquadQuestion] = []
-    left_out: dict[str, list[str]] = {reason: [] for reason in REASONS}
+    dropped = dict.fromkeys(REASONS, 0)
     wrong: list[str] = []
     unified = 0
     first: dict[str, str] = {}
@@ -89,17 +84,16 @@ def read_squad(path: Path) -> SquadSet:
         if reason is None:
             questions.append(SquadQuestion(identifier, title, context, question, answers))
         else:
-            left_out[reason].append(identifier)
+            dropped[reason] += 1
         wrong += [identifier] * misplaced
         unified += differing
     if not questions:
-        counts = {reason: len(ids) for reason, ids in left_out.items()}
-        raise BadInput("no question that can be used", file=path, got=counts, expected="SQuAD's format, with answers")
-    return SquadSet(tuple(questions), {reason: tuple(ids) for reason, ids in left_out.items()}, tuple(wrong), unified)
+        raise BadInput("no question that can be used", file=path, got=dropped, expected="SQuAD's format, with answers")
+    return SquadSet(tuple(questions), dropped, tuple(wrong), unified)
 
 
 def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], int, int]:
-    """Return the answers found in the context, and the numbers of those not found and found in another Unicode form."""
+    """Return the answers that stand at their place, the number of the others, and how many differ in Unicode form."""
     placed, misplaced, differing = [], 0, 0
     for answer in field.get_or("answers", []).items():
         text, start = answer["text"].text(), answer["answer_start"].integer()
@@ -130,7 +124,7 @@ def as_squad(example: Example) -> SquadQuestion:
 
 
 def write_squad(path: Path, questions: Sequence[SquadQuestion]) -> None:
-    """Write a set in the order given; neighbours of one title or context share an article or paragraph."""
+    """Write a set in the order given; neighbours with the same title or context share an article or a paragraph."""
     data: list[dict[str, Any]] = []
     for title, of_title in groupby(questions, key=lambda question: question.title):
         paragraphs = [

@@ -1,9 +1,9 @@
-"""TREC files: runs and qrels, as trec_eval reads them; every writer is atomic.
+"""TREC files: runs and qrels, read as trec_eval reads them; every writer is atomic.
 
-Columns are parted by spaces and tabs of ASCII only: an identifier may hold a no-break space, and where tabs part all
-columns a space, too. trec_eval holds scores in 32 bits, orders each list by them and equal ones by the documents'
-names, last name first; it ignores ranks and the order of the lines. What is written here has no equal scores: every
-reader finds one order.
+Only spaces and tabs separate columns: an identifier may hold a no-break space, and a space too where tabs separate all
+columns. trec_eval holds scores in 32 bits, orders each list by them, and documents with equal scores by their names,
+the last name first; it ignores ranks and the order of lines. Runs written here have no equal scores, so that every
+reader finds the same order.
 """
 
 from collections import defaultdict
@@ -26,10 +26,9 @@ _LARGEST = float(np.finfo(np.float32).max)
 def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
     """Write a TREC run: `query Q0 document rank score tag`.
 
-    Scores are rounded to 32-bit floats that keep the order and stay apart (`untie`), with the nine digits that these
-    need.
-
-    The file's stem is the tag of a run without name; `names` are those of the documents, else they bear numbers.
+    Scores are rounded to 32-bit floats that keep the order and differ from each other (`untie`), and written with the
+    nine digits that such floats need. The file's stem is the tag of a run without name. `names` are those of the
+    documents; without them the numbers are written.
 
     Raises:
         ValueError: a name is empty or has white space.
@@ -49,12 +48,12 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
     """Read a TREC run, with scores and order as trec_eval has them.
 
     Args:
-        path: six columns a line; text after the tag is ignored.
-        name: the run's name; its tag by default.
-        vocabulary: numbers of string documents, extended as needed; without it documents must be integers.
+        path: a file of six columns; text after the tag is ignored.
+        name: the run's name; the tag by default.
+        vocabulary: numbers of documents by name, extended as needed; without it the names must be whole numbers.
 
     Raises:
-        BadInput: no such file, not UTF-8, too few columns, a rank that is no whole number, a document that is not a
+        BadInput: no such file, not UTF-8, too few columns, a rank that is not a whole number, a document that is not a
             number, a score that is not a finite number in 32 bits, a second record in a line, a document twice for one
             query, or no line at all.
     """
@@ -66,7 +65,7 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="6 (TREC run)")
         query, _, label, rank, score_text, tag = columns[:6]
         if not _parses(whole_number, rank):
-            expected = "a whole number; spaces and tabs part columns"
+            expected = "a whole number; spaces and tabs separate columns"
             raise BadInput("not a rank", file=path, row=row, field="rank", got=rank, expected=expected)
         document = _document(label, vocabulary, path, row)
         if not _parses(finite_number, score_text):
@@ -95,13 +94,13 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
 
 
 def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
-    """(row from 1, columns) of each line; blank lines may stand at the end only.
+    """Yield (row from 1, columns) of each line; blank lines may stand only at the end.
 
-    A line that has `count` columns by its tabs is cut at tabs alone, and spaces around a column go.
+    A line that has `count` columns by its tabs is split at tabs alone, and spaces around a column are removed.
     """
     blank = 0
     for row, line in read_lines(path):
-        text = line.removeprefix("\ufeff").removesuffix("\n").removesuffix("\r")  # a mark again, of joined files
+        text = line.removeprefix("\ufeff").removesuffix("\n").removesuffix("\r")  # joined files have a mark inside
         if "\r" in text:
             raise BadInput("a carriage return within the line", file=path, row=row, expected="a record a line")
         columns = [column for cell in text.split("\t") if (column := cell.strip(" "))]
@@ -116,7 +115,7 @@ def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
 
 
 def _parses(parse: Callable[[str], float], text: str) -> bool:
-    """Whether a text is a number that one of `reading`'s functions parses."""
+    """Whether a text is a number by `parse`, a function that raises `ValueError` where it is not."""
     try:
         parse(text)
     except ValueError:
@@ -125,7 +124,7 @@ def _parses(parse: Callable[[str], float], text: str) -> bool:
 
 
 def _is_record(columns: Sequence[str], second: str) -> bool:
-    """Whether text after a tag goes on as `Q0 document rank score`: a line's end is missing before it."""
+    """Whether text after a tag continues as `Q0 document rank score`: the line break before it is missing."""
     return (
         columns[0] in ("Q0", "q0", "0", second)
         and _parses(whole_number, columns[2])
@@ -134,10 +133,10 @@ def _is_record(columns: Sequence[str], second: str) -> bool:
 
 
 def read_run_over(path: Path, queries: Sequence[str]) -> Run:
-    """Read a TREC run over exactly these queries; one that the file lacks gets an empty list.
+    """Read a TREC run over exactly these queries; a query that the file lacks gets an empty list.
 
     Raises:
-        BadInput: as `read_run`, or the file has a query that is not among these.
+        BadInput: as `read_run`; or the file has a query that is not among these.
     """
     try:
         return read_run(path).complete(queries)
@@ -160,7 +159,7 @@ def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
     """Write TREC qrels `query 0 document grade`; a query without relevant documents gets a line `query 0 -1 0`."""
     if not isinstance(qrels, Qrels):
         raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one)")
-    if Path(path).is_dir():  # a folder that is written over is lost
+    if Path(path).is_dir():  # writing would replace the whole folder
         raise BadInput("not a file's path", file=Path(path), got="a folder", expected="the path of a file")
     with write_atomically(Path(path)) as target, target.open("w", encoding="utf-8") as out:
         for query, documents, grades in zip(qrels.queries, qrels.relevant, qrels.grades, strict=True):
@@ -171,20 +170,20 @@ def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
 
 
 def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = None) -> Qrels:
-    """Read TREC qrels; grade > 0 is relevant, queries keep their order in the file.
+    """Read TREC qrels; a grade above 0 means relevant, and queries keep their order in the file.
 
     Args:
-        path: four columns a line: query, iteration, document, grade.
-        vocabulary: as of `read_run`; documents that were judged and are not relevant get a number, too.
+        path: a file of four columns: query, iteration, document, grade.
+        vocabulary: as for `read_run`; documents that were judged and are not relevant get a number, too.
 
     Raises:
-        BadInput: as `read_run`, a grade that is no whole number, or a document that is judged twice for a query.
+        BadInput: as `read_run`; a grade is not a whole number, or a document is judged twice for a query.
     """
     return Qrels.from_dict(read_grades(Path(path), vocabulary))
 
 
 def read_grades(path: Path, vocabulary: dict[str, int] | None) -> dict[str, dict[int, int]]:
-    """{query: {document: grade}} of TREC qrels, as `read_qrels`; without vocabulary relevant documents only."""
+    """Read TREC qrels, as `read_qrels`, to {query: {document: grade}}; without vocabulary relevant documents only."""
     graded: dict[str, dict[int, int]] = {}
     judged: dict[str, set[str]] = defaultdict(set)
     for row, columns in _columns(path, 4):
@@ -194,7 +193,7 @@ def read_grades(path: Path, vocabulary: dict[str, int] | None) -> dict[str, dict
         if not _parses(whole_number, grade):
             expected = "a whole number of at most 64 bits"
             raise BadInput("not a grade", file=path, row=row, field="grade", got=grade, expected=expected)
-        # 05 is 5 where numbers are meant.
+        # Where documents are numbers, 05 is 5.
         name = str(int(label)) if vocabulary is None and _parses(whole_number, label) else label
         if name in judged[query]:
             raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)

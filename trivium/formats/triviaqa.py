@@ -1,4 +1,4 @@
-"""TriviaQA in its own format: questions, answers and the Wikipedia pages that TagMe linked (kvqae.md §2)."""
+"""TriviaQA in its own format: questions, answers, and the Wikipedia pages to which TagMe linked them (kvqae.md §2)."""
 
 import codecs
 import json
@@ -23,10 +23,10 @@ class TriviaQuestion:
 
     Attributes:
         id: TriviaQA's, without white space.
-        text: what is asked.
+        text: the question.
         answer: the answer as first written.
-        answers: it and its aliases, none twice.
-        links: titles of the Wikipedia pages that TagMe found in the question, in order.
+        answers: this answer and its aliases, none twice.
+        links: titles of the Wikipedia pages to which TagMe linked words of the question, in order.
     """
 
     id: str
@@ -37,17 +37,18 @@ class TriviaQuestion:
 
 
 def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
-    """Stream a file of TriviaQA; memory holds a question at a time, whatever the size of the file.
+    """Stream the questions of a file of TriviaQA, one in memory at a time whatever the size of the file.
 
     Raises:
-        BadInput: not TriviaQA's JSON, cut short, a field is missing or of another type, an id twice, or no question.
+        BadInput: the file is not TriviaQA's JSON or is cut short, a field is missing or of another type, an id stands
+            twice, or there is no question.
     """
     with open_text(path) as stream:
         yield from parse_triviaqa(stream, path)
 
 
 def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
-    """As `read_triviaqa`, from an open file (a member of an archive, say); `path` is for messages."""
+    """Stream questions as `read_triviaqa` does, from an open file such as a member of an archive, named `path`."""
     identifiers: set[str] = set()
     for row, record in enumerate(_records(stream, path), 1):
         question = _question(Field(record, path, row))
@@ -60,7 +61,7 @@ def parse_triviaqa(stream: IO[bytes], path: Path) -> Iterator[TriviaQuestion]:
 
 
 def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
-    """Yield the elements of the array "Data", decoded one at a time from a growing part of the file."""
+    """Yield the elements of the array "Data" one by one; memory holds a part of the file with at least one element."""
     decoder = codecs.getincrementaldecoder("utf-8-sig")()
 
     def read() -> str:
@@ -81,7 +82,7 @@ def _records(stream: IO[bytes], path: Path) -> Iterator[Any]:
             return
         try:
             record, place = parse_element(window, place, path, row)
-        except json.JSONDecodeError as error:  # perhaps cut within a question
+        except json.JSONDecodeError as error:  # perhaps the part of the file ends within a question
             more = read()
             if not more:
                 raise BadInput(f"not JSON, or cut short: {error.msg}", file=path, row=row) from None

@@ -1,14 +1,14 @@
 """Public sets of questions about pictures, and their pictures in a folder.
 
-InfoSeek (Chen et al., EMNLP 2023), whose test split has no answers and cannot be measured here:
+InfoSeek (Chen et al., EMNLP 2023); its test split has no answers, so that it cannot be scored here:
 
 - `infoseek_val.jsonl`: {"data_id", "image_id", "question", "answer", "answer_eval", "data_split"}; `answer_eval` is a
   list of texts, or of a number's {"wikidata", "range": [lowest, highest]}, or this object itself
-- `infoseek_val_qtype.jsonl`, where it is there: {"data_id", "question_type"}: String, Numerical or Time
+- `infoseek_val_qtype.jsonl`, if present: {"data_id", "question_type"}: String, Numerical or Time
 
-Encyclopedic-VQA (Mensink et al., ICCV 2023): a CSV with a question a row, each about up to five pictures. `question`,
-`answer` (valid ones between `|`, the parts of one between `&&`), `dataset_name`, `dataset_image_ids` (between `|`) and
-`question_type` are read.
+Encyclopedic-VQA (Mensink et al., ICCV 2023): a CSV file with a question a row, each about up to five pictures. Its
+columns `question`, `answer` (valid answers separated by `|`, the parts of one by `&&`), `dataset_name`,
+`dataset_image_ids` (separated by `|`) and `question_type` are read.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_csv_records, read_json_lines
+from trivium.core.tables import read_csv_records
 from trivium.formats.json_fields import Field, read_records
 from trivium.formats.pictures import PICTURES, is_picture
 
@@ -26,13 +26,13 @@ class VisualQuestion:
     """A question about a picture.
 
     Attributes:
-        id: unique in its set, with the picture where a question has several.
-        text: what is asked.
+        id: unique in its set; it includes the picture where a question has several.
+        text: the question.
         picture: the picture's name without its suffix.
-        kind: of the question, as its set has it.
-        split: a part of the set that is measured by itself; "" where there is none.
-        answers: the valid ones.
-        range: the numbers that are right, (lowest, highest); None where the answer is no number.
+        kind: the question's type, as its set has it.
+        split: the part of the set that is scored by itself; "" where there is none.
+        answers: the valid answers.
+        range: the numbers that are right, (lowest, highest); None where the answer is not a number.
     """
 
     id: str
@@ -48,7 +48,7 @@ def pictures_by_name(folder: Path) -> Mapping[str, Path]:
     """Find the pictures of a folder, at any depth, by their names without suffix.
 
     Raises:
-        BadInput: no such folder, no picture in it, or two of one name.
+        BadInput: no such folder, no picture in it, or two pictures of one name.
     """
     if not folder.is_dir():
         raise BadInput("no such folder", file=folder)
@@ -68,10 +68,11 @@ _RANGE = 2
 
 
 def read_infoseek(path: Path) -> list[VisualQuestion]:
-    """Read a split of InfoSeek with answers; without a file of types, a type follows from the answer.
+    """Read a split of InfoSeek with answers; without a file of types, the type follows from the answer.
 
     Raises:
-        BadInput: a field is missing or of another type, a type that does not fit its answer, a question twice, or none.
+        BadInput: a field is missing or of another type, a type does not fit its answer, a question stands twice, or
+            there is no question.
     """
     types = _infoseek_types(path.with_name(f"{path.stem}_qtype{path.suffix}"))
     questions = []
@@ -91,11 +92,10 @@ def _infoseek_types(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     types = {}
-    for row, record in read_json_lines(path):
-        field = Field(record, path, row)
+    for field in read_records(path, "data_id", "question"):
         if (kind := field["question_type"].text().lower()) not in INFOSEEK_TYPES:
             field["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
-        types[field["data_id"].text(empty=False)] = kind
+        types[field["data_id"].text()] = kind
     return types
 
 
@@ -109,7 +109,7 @@ def _infoseek_answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float
     limits = [member.value for member in members[0]["range"].items()]
     if len(limits) != _RANGE or not set(map(type, limits)) <= {int, float}:
         members[0]["range"].refuse("not a range", expected="[lowest, highest]")
-    lowest, highest = sorted(map(float, limits))  # a tenth below and above a negative number stand the other way round
+    lowest, highest = sorted(map(float, limits))  # of a negative number, InfoSeek writes the higher limit first
     return (f"{lowest:g} to {highest:g}",), (lowest, highest)
 
 
@@ -119,33 +119,26 @@ _BETWEEN, ENCYCLOPEDIC_PARTS = "|", "&&"
 
 
 def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
-    """Read a split of Encyclopedic-VQA: one question for each of its pictures, which bear their ids as names.
+    """Read a split of Encyclopedic-VQA: one question for each of its pictures, which are named by their ids.
 
     Raises:
-        BadInput: see `read_csv_records`; no text, answer or picture, a picture twice, an unknown type, or no question.
+        BadInput: see `read_csv_records`; a question without text, answer or picture, a picture twice, an unknown type,
+            or no question at all.
     """
     questions = []
     for number, (row, cells) in enumerate(read_csv_records(path, ENCYCLOPEDIC_COLUMNS), 1):
-        split = {name: map(str.strip, cells[name].split(_BETWEEN)) for name in ("answer", "dataset_image_ids")}
-        parts = {name: tuple(filter(None, texts)) for name, texts in split.items()}
-        for name, value in (parts | {"question": cells["question"].strip()}).items():
-            if not value:
-                raise BadInput("empty", file=path, row=row, field=name, got=cells[name], expected="a text")
-        if cells["question_type"] not in ENCYCLOPEDIC_TYPES:
-            raise BadInput("unknown", file=path, row=row, field="question_type", got=cells["question_type"],
-                           choices=ENCYCLOPEDIC_TYPES)  # fmt: skip
-        pictures = parts["dataset_image_ids"]
+        field = Field(cells, path, row)
+        text, kind = field["question"].text(empty=False), field["question_type"].name_of(ENCYCLOPEDIC_TYPES)
+        answers, pictures = (
+            tuple(filter(None, map(str.strip, cells[name].split(_BETWEEN)))) for name in ("answer", "dataset_image_ids")
+        )
+        for name, parts in (("answer", answers), ("dataset_image_ids", pictures)):
+            if not parts:
+                field[name].refuse("empty", expected="a text")
         if len(set(pictures)) < len(pictures):
-            raise BadInput("picture twice", file=path, row=row, field="dataset_image_ids", got=pictures)
+            field["dataset_image_ids"].refuse("picture twice", got=pictures)
         questions += [
-            VisualQuestion(
-                f"{number}:{picture}",
-                cells["question"],
-                picture,
-                cells["question_type"],
-                cells["dataset_name"],
-                parts["answer"],
-            )
+            VisualQuestion(f"{number}:{picture}", text, picture, kind, cells["dataset_name"], answers)
             for picture in pictures
         ]
     if not questions:

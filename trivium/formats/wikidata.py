@@ -1,4 +1,4 @@
-"""Wikidata entities: image, type, gender, occupations, death (kvqae.md §1-2), from official JSON, one a line."""
+"""Wikidata entities with image, type, gender, occupations and death (kvqae.md §1-2), from official JSON lines."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ PROPERTIES = {
 }
 IMAGE_PROPERTIES = ("P18", "P154", "P41", "P94", "P2425")
 HUMAN = "Q5"
-_LANGUAGES = ("en", "mul")  # "mul" is for all languages: English need not repeat it
+_LANGUAGES = ("en", "mul")  # what stands under "mul", for all languages, need not be repeated in English
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Entity:
 
     Attributes:
         id: such as `Q12`.
-        label: in English, else the one for all languages.
-        aliases: in English, then those for all languages.
+        label: the English label, else the one for all languages.
+        aliases: English aliases, then those for all languages.
         claims: for each property its best-ranked values in the order of the source; None is Wikidata's `somevalue`:
-            there is a value, but nobody knows which.
+            there is a value, but it is unknown.
     """
 
     id: str
@@ -47,17 +47,17 @@ class Entity:
     claims: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """Known values of a property: item ids, file names or times.
+        """Return the known values of a property: item ids, file names or times.
 
         Raises:
-            BadInput: a property that is not in `PROPERTIES`.
+            BadInput: the property is not in `PROPERTIES`.
         """
         if name not in PROPERTIES:
             raise BadInput("unknown Wikidata property", field=self.id, got=name, choices=PROPERTIES)
         return tuple(value for value in self.claims.get(name, ()) if value is not None)
 
     def image(self, properties: Sequence[str] = IMAGE_PROPERTIES) -> str | None:
-        """File name of the first value of the first of these properties that has one."""
+        """Return the first value, a file name, of the first of these properties that has one; None without any."""
         return next((value for name in properties for value in self.values(name)), None)
 
     @property
@@ -72,7 +72,7 @@ class Entity:
 
 
 def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: int | None = None) -> Entity:
-    """Read official entity JSON; of each property only the best rank counts, deprecated claims never.
+    """Read official entity JSON; of each property only claims of the best rank count, and never deprecated ones.
 
     Raises:
         BadInput: no valid id, or a claim that does not follow Wikidata's data model.
@@ -104,7 +104,7 @@ def read_entities(path: Path) -> Iterator[Entity]:
 
 
 def _mapping(item: Field, name: str) -> Field:
-    """Return an object that may be absent; where it is empty, Wikidata writes a list."""
+    """Return an object that may be absent; Wikidata writes an empty list in place of an empty object."""
     field = item.get(name)
     if field is None or not field.value:
         return Field({}, item.file, item.row, name)
@@ -114,7 +114,7 @@ def _mapping(item: Field, name: str) -> Field:
 
 
 def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None]:
-    """Values of the preferred statements, or of the normal ones when none is preferred."""
+    """Yield the values of the preferred statements, or of the normal ones if none is preferred."""
     ranks = {statement.get("rank", "normal") for statement in statements}
     best = "preferred" if "preferred" in ranks else "normal"
     for statement in statements:
@@ -125,7 +125,7 @@ def _best_values(statements: Sequence[Mapping[str, Any]]) -> Iterator[str | None
 
 
 def _value(value: str | Mapping[str, Any]) -> str:
-    """An item's id, a time, or a text such as a file name."""
+    """Return a value as text: an item's id, a time, or a text such as a file name."""
     if isinstance(value, Mapping):
         value = value["time"] if "time" in value else value["id"] if "id" in value else f"Q{value['numeric-id']:d}"
     if not isinstance(value, str):
@@ -134,7 +134,7 @@ def _value(value: str | Mapping[str, Any]) -> str:
 
 
 class WikidataFile:
-    """Entity JSON lines, read at random: memory holds one offset an entity.
+    """A file of entity JSON lines with random access; memory holds only the offset of each entity.
 
     Raises:
         BadInput: no such file, a line is not JSON, an entity has no valid id or stands twice; see `parse_entity`.
@@ -143,10 +143,10 @@ class WikidataFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._place: dict[str, tuple[int, int]] = {}  # id -> row, offset
-        with open_text(path):  # it is a file of text, and not something in its place
+        with open_text(path):  # refuses what is not a file of text, such as a page of HTML
             self._lines = open_file(path)
         if is_packed(self._lines):
-            raise BadInput("packed by gzip", file=path, expected="the file unpacked: it is read at random")
+            raise BadInput("packed by gzip", file=path, expected="the unpacked file, which allows random access")
         offset = 0
         for row, line in enumerate(self._lines, 1):
             if line.strip():
@@ -158,7 +158,7 @@ class WikidataFile:
         self.label = lru_cache(maxsize=65536)(self._label)
 
     def get(self, identifier: str) -> Entity | None:
-        """One entity, None when the file does not have it."""
+        """Read one entity; None if the file does not have it."""
         if identifier not in self._place:
             return None
         row, offset = self._place[identifier]
@@ -166,7 +166,7 @@ class WikidataFile:
         return parse_entity(self._json(self._lines.readline(), row), file=self._path, row=row)
 
     def _label(self, identifier: str) -> str:
-        """Label of an item; its id when it has none or is not in the file."""
+        """Return the label of an item; its id if it has no label or is not in the file."""
         entity = self.get(identifier)
         return entity.label or identifier if entity else identifier
 

@@ -52,7 +52,7 @@ def require_files(folder: Path, names: Iterable[str]) -> None:
 
 
 def bring(source: Path, out: Path, names: Iterable[str]) -> None:
-    """Copy files of the user's; a link would let DVC make them read-only."""
+    """Copy the user's files, which DVC would make read-only if they were linked."""
     for name in names:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, out / name)
@@ -62,7 +62,7 @@ def link(source: Path, out: Path, names: Iterable[str]) -> None:
     """Hard-link downloads, which nobody changes, where the disk allows it; else copy them."""
     for name in names:
         (out / name).parent.mkdir(parents=True, exist_ok=True)
-        # A link to a link would dangle when the downloads go: link what it points to.
+        # A link to a symbolic link would break when the downloads are removed: link the file itself.
         origin = (source / name).resolve()
         try:
             os.link(origin, out / name)
@@ -73,9 +73,9 @@ def link(source: Path, out: Path, names: Iterable[str]) -> None:
 
 
 def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable[[str, Path], Any]) -> dict[str, Any]:
-    """Bring the user's folders, one a model, and check them; `provenance.json` keeps the digests.
+    """Copy the user's folders, one a model, and check them; `provenance.json` keeps the digests.
 
-    `check` is given a model's name and the folder that was brought; its results are returned by model.
+    `check` is called with a model's name and the copied folder; its results are returned by model.
     """
     results = {}
     with write_atomically(out) as temporary:

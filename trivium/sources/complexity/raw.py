@@ -1,8 +1,8 @@
-"""The raw files of complexity: FQuAD and Calor as their owners give them, public sets, or the sample's; checked.
+"""Check the raw files of complexity: FQuAD and Calor as their owners give them, public sets, or the sample's.
 
-Errors stop, oddities are counted. Leaks between splits: a text or context that holds much of another split's, or is
-made of it, is counted (corpora are cut in many ways, and the paper draws its frame frequencies from the texts it asks
-about); the same id for two different things is an error.
+Errors stop the run, irregularities are counted. A text or context that shares much with one of another split is counted
+as a leak (corpora are cut in many ways, and the paper takes its frame frequencies from the texts it asks about); the
+same id of two different texts or questions is an error.
 """
 
 import tempfile
@@ -45,7 +45,7 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
     """Check the raw files; questions with answers that stand elsewhere are listed.
 
     Returns:
-        Counts; every kind of record that later stages will do without has one.
+        Counts, also of every kind of record that later stages cannot use.
 
     Raises:
         BadInput: see `read_squad`, `read_texts`, `load_examples`, `read_conllu`; or an id stands for two texts or two
@@ -89,7 +89,7 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
 
 
 def _count_shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
-    """How many different texts overlap with those of a corpus."""
+    """Count the different texts that overlap with those of a corpus."""
     return sum(map(KnownTexts(corpus).overlap, dict.fromkeys(texts)))
 
 
@@ -185,9 +185,9 @@ _TENTHS = {"evaluation": range(2), "validation": range(2, 3), "train": range(3, 
 
 
 def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
-    """Write PIAF's questions in SQuAD's format, seven tenths of the articles to train on, one to validate, two to ask.
+    """Write PIAF's questions in SQuAD's format: 7/10 of the articles for training, 1/10 for validation, 2/10 for tests.
 
-    An article's split follows from its title. What stands at a wrong place is left to whoever reads the files.
+    An article's split follows from its title. Answers at wrong places are left for the readers of the files to handle.
 
     Returns:
         The file of each split.
@@ -197,9 +197,8 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     """
     from trivium.sources.repositories import Hub  # half a second to import, and only downloads need it
 
-    pins = Pins()
     data: dict[str, list[dict[str, object]]] = {split: [] for split in _TENTHS}
-    hub = Hub(downloads, pins)
+    hub = Hub(downloads)
     for path in hub.fetch(PIAF).values():
         for row, record in read_records(path):
             try:
@@ -217,7 +216,7 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     out.mkdir(parents=True, exist_ok=True)
     for split, articles in data.items():
         write_json(out / f"{split}.json", {"version": VERSION, "data": articles})
-    write_json(out / PROVENANCE, pins.summary([PIAF]))
+    write_json(out / PROVENANCE, hub.pins.summary([PIAF]))
     hub.drop(PIAF)
     return {split: out / f"{split}.json" for split in data}
 
@@ -233,8 +232,7 @@ def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], d
     """
     from trivium.sources.repositories import Hub
 
-    pins = Pins()
-    hub = Hub(downloads, pins)
+    hub = Hub(downloads)
     with tempfile.TemporaryDirectory() as work:
         (path,) = hub.fetch(FRAMENET).values()
         with open_zip(path) as archive:
@@ -250,7 +248,7 @@ def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], d
         for split, tenths in (("train", range(6)), ("validation", range(6, 7)), ("test", range(7, 10))):
             files[split] = out / "frames" / f"{split}.jsonl"
             write_texts(files[split], [text for text in free if int(text.id) // _BLOCK % 10 in tenths])
-        write_json(out / PROVENANCE, pins.summary([FRAMENET]))
+        write_json(out / PROVENANCE, hub.pins.summary([FRAMENET]))
         hub.drop(FRAMENET)
     counts = {name: float(number) for name, number in left.items()}
     return files, counts | {"sentences_of_the_french_treebank": float(len(texts) - len(free))}

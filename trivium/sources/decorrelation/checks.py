@@ -1,7 +1,7 @@
-"""Check a raw folder of decorrelation, whichever world wrote it: what breaks later stages is an error or is counted.
+"""Check a raw folder of decorrelation from any source: what breaks later stages is an error or is counted.
 
-The annotations were checked when they were read (`read_corpus`). This looks at the images, for pictures and scenes that
-stand in two splits, at captions' language, and at classes that nobody or everybody has.
+`read_corpus` has checked the annotations. This module checks the images, looks for pictures and scenes that stand in
+two splits, and checks the language of captions and the classes that no picture or every picture has.
 """
 
 import hashlib
@@ -21,16 +21,16 @@ from trivium.language.english.sentences import looks_english
 
 RENDERED = "rendered"
 USUAL_CAPTIONS = 5
-MOST_FOREIGN = 0.5  # of the captions; phrases, clean-up and word lists know English only
-LEAST_JUDGED = 20  # captions; `looks_english` may be wrong about one, so a handful says nothing about a set
+MOST_FOREIGN = 0.5  # share of the captions; phrases, clean-up and word lists know English only
+LEAST_JUDGED = 20  # captions; `looks_english` may err on single ones, so that a few say nothing about a set
 
 
 def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
-    """Check a raw folder against its corpus, as `read_corpus` has read it; images are those of the splits `pictured`.
+    """Check a raw folder against its corpus, as `read_corpus` returns it; only the splits `pictured` must have images.
 
     Returns:
         Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
-        more objects with the same boxes; `classes_without_picture` and `classes_everywhere` are about training.
+        more objects with the same boxes; `classes_without_picture` and `classes_everywhere` refer to training.
     """
     counts: Counter[str] = Counter(corpus.counts)
     for split in SPLITS:
@@ -75,7 +75,7 @@ def _count_classes(corpus: Corpus, counts: Counter[str]) -> None:
 
 
 def _scene(picture: Picture) -> Hashable:
-    """The objects of a picture with their boxes, which tell scenes apart; None for fewer than two."""
+    """Return the objects of a picture with their boxes, which identify a scene; None for fewer than two objects."""
     objects = frozenset((item.class_name, item.box) for item in picture.objects)
     return objects if len(objects) >= 2 else None
 

@@ -1,13 +1,13 @@
 """COCO and Flickr30k: annotations taken as they are, pictures packed into shards (§6); COCO also downloaded as pinned.
 
-A user's folder, and what is downloaded, is laid out as `data/decorrelation/raw/<dataset>`, except that COCO's
-annotations may come in its two files and images as plain files or zips.
+A user's folder and the downloads are laid out as `data/decorrelation/raw/<dataset>`, except that COCO's annotations may
+be in its two files, and images may be plain files or in zips.
 
-Pictures are made fit for every later stage: RGB, in the pixel grid of their annotations. A picture that already is
-keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and stored as PNG,
-which loses nothing, under its own name. COCO was annotated on pixels as they are stored; viewers of today turn them
-by their EXIF tag. So the stored grid is kept where it has the annotated width and height, and the picture is turned
-only where the turned one alone has them.
+Pictures are converted for all later stages to RGB in the pixel grid of their annotations. A picture that has this form
+keeps its bytes. Any other (greyscale, CMYK, palette, transparent, rotated by EXIF) is decoded and stored as PNG, which
+is lossless, under its own name. COCO was annotated on pixels as they are stored; today's viewers turn pictures by their
+EXIF tag. So the stored grid is kept where it has the annotated width and height, and a picture is turned only where the
+turned picture alone has them.
 """
 
 import io
@@ -44,7 +44,7 @@ COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
 def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged in `work`) and `images/` of a folder.
 
-    Images are those of the splits `pictured`; annotations and captions are there of all.
+    Only images of the splits `pictured` are taken, but annotations and captions of all.
 
     Returns:
         Counts of what was done to the images and of what was dropped.
@@ -64,7 +64,7 @@ def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = S
 def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
     """Take `karpathy.json`, `entities.zip` and `images/` of a user's folder; returns and raises as `take_coco`.
 
-    A file that is not the one that is pinned in `requested.yaml` is refused too.
+    A file that differs from the one pinned in `requested.yaml` is refused, too.
     """
     require_files(source, [SPLIT_FILE, ENTITIES])
     Pins(REQUESTED).check("flickr30k", source, [SPLIT_FILE, ENTITIES])
@@ -135,17 +135,15 @@ TEST_ARCHIVES = ("coco_val2014",)  # in which all of Karpathy's test pictures ar
 def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Download COCO 2014's images and annotations and Karpathy's splits, and write the raw folder as `take_coco`.
 
-    Downloads lie there until `drop_coco`, whatever interrupts the run; `sources.json` keeps addresses, digests and
+    Downloads are kept until `drop_coco`, even if the run is interrupted; `sources.json` has addresses, digests and
     licences.
     """
-    pins = Pins()
-    laid_out = work / "coco"
+    hub, laid_out = Hub(downloads), work / "coco"
     archives = TEST_ARCHIVES if set(pictured) == {"test"} else ARCHIVES
     sources = (*ANNOTATIONS, *archives)
-    sizes = {name: pins.source(name).bytes for name in sources}
-    # The zips, and the shards, which weigh as much; the annotations unpacked, merged and taken.
+    sizes = {name: hub.pins.source(name).bytes for name in sources}
+    # The zips, and the shards, which are as large; the annotations unpacked, merged and copied.
     needed = sum(sizes.values()) + sum(sizes[name] for name in archives) + 12 * sizes["coco_annotations"]
-    hub = Hub(downloads, pins)
     require_space(downloads, needed - sum(map(hub.bytes_there, sources)), "COCO 2014")
     files = {name: hub.fetch(name) for name in sources}
     shutil.rmtree(laid_out, ignore_errors=True)
@@ -156,22 +154,23 @@ def fetch_coco(out: Path, work: Path, downloads: Path, *, pictured: Sequence[Spl
     for path in (path for name in archives for path in files[name].values()):
         link(path.parent, laid_out / IMAGES, [path.name])
     counts = take_coco(laid_out, out, work, pictured)
-    write_json(out / "sources.json", pins.summary(sources))
+    write_json(out / "sources.json", hub.pins.summary(sources))
     return counts
 
 
 def drop_coco(downloads: Path) -> None:
-    """Remove the downloads, once what was made of them is there."""
-    Hub(downloads, Pins()).drop(*ANNOTATIONS, *ARCHIVES)
+    """Remove the downloads, once the raw folder is complete."""
+    Hub(downloads).drop(*ANNOTATIONS, *ARCHIVES)
 
 
 def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) of a folder's image shards, or of its image files and zips, at any depth.
 
-    Folders are dropped from the names.
+    Folders are removed from the names.
 
     Raises:
-        BadInput: there are no images, a zip is broken or encrypted, or a file is none or larger than `LARGEST_IMAGE`.
+        BadInput: there are no images, a zip is broken or encrypted, or an entry is not a regular file or larger than
+            `LARGEST_IMAGE`.
     """
     if any(folder.glob("shard-*.parquet")):
         yield from Images(folder).stream()
@@ -202,13 +201,13 @@ def fit_images(
 
     Args:
         images: (file name, encoded bytes).
-        sizes: (width, height) of each wanted picture, as its annotations say, by name.
-        counts: counts what was done (`images_turned`, `images_made_rgb`, …).
-        unreadable: gets the names of pictures that cannot be decoded to the end.
-        place: where they come from, for messages.
+        sizes: (width, height) of each wanted picture by name, as its annotations say.
+        counts: counter of what was done (`images_turned`, `images_made_rgb`, …).
+        unreadable: receives the names of pictures that cannot be decoded completely.
+        place: origin of the pictures, for messages.
 
     Raises:
-        BadInput: a wanted picture comes twice, or has another size than its annotations say.
+        BadInput: a wanted picture is given twice, or has another size than its annotations say.
     """
     names: set[str] = set()
     for name, data in images:
@@ -231,7 +230,7 @@ def fit_images(
 
 
 def _fit(data: bytes, size: tuple[int, int], counts: Counter[str]) -> bytes | tuple[int, int]:
-    """The picture's bytes, or its size where that is not the wanted one."""
+    """Return the picture's bytes in the wanted form, or its size if that is not the wanted one."""
     image = open_picture(data)
     orientation = exif_orientation(image)
     turned = image.format == "TIFF"  # which Pillow turns by itself

@@ -1,12 +1,12 @@
-"""The public models that decorrelation starts from: downloaded as pinned, or brought; checked before anything trains.
+"""Public models from which decorrelation starts: downloaded as pinned, or the user's; checked before any training.
 
-Nothing is unpickled but plain values; weights are kept as safetensors.
+Only plain values are unpickled; weights are kept as safetensors.
 
-BLIP's own checkpoints (`model_base.pth` and the like) hold under "model" the image tower `visual_encoder` (timm's ViT),
-the text tower `text_encoder` (BERT with cross-attention, whose names transformers keeps), the projections, the matching
-head, `temp` (τ), and what retrieval leaves out: momentum copies, queues and the text decoder.
+BLIP's own checkpoints (such as `model_base.pth`) hold under "model" the image tower `visual_encoder` (timm's ViT), the
+text tower `text_encoder` (BERT with cross-attention, whose names transformers keeps), the projections, the matching
+head, `temp` (τ), and parts that retrieval does not need: momentum copies, queues and the text decoder.
 
-VSE++ as its authors released it (github.com/fartashf/vsepp): `model_best.pth.tar` is no archive but a file of torch,
+VSE++ as its authors released it (github.com/fartashf/vsepp): `model_best.pth.tar` is not an archive but a torch file,
 {"model": [image tower, text tower], "opt": the training's options, an `argparse.Namespace`, ...}. The image tower is
 torchvision's VGG19, whose features ran on several GPUs (`cnn.features.module.0.weight` ...), and `fc`; the text tower
 `embed` and a GRU in one direction, `rnn`. The vocabulary is a pickle of an object with the dictionary `word2idx`, made
@@ -35,7 +35,6 @@ from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.vse import SPECIAL, Vse, read_cnn
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
-from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import keep_plain, read_pickled, rename
 from trivium.sources.repositories import fetch_into
 
@@ -64,9 +63,8 @@ BLIP_BASE: dict[str, Any] = {
 
 def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str, float]:
     """Download models of `PINNED` and write a checked folder each, with its provenance; returns `<model>_bytes`."""
-    pins = Pins()
     names = list(dict.fromkeys(name for model in models for name in PINNED[model]))
-    with fetch_into(names, out, downloads, pins) as (temporary, files):
+    with fetch_into(names, out, downloads) as (temporary, files, pins):
         for model in models:
             folder = temporary / model
             own = {file: path for name in PINNED[model] for file, path in files[name].items()}
@@ -95,13 +93,13 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
-    """Check the user's folders, one a model, and bring them; returns `<model>_bytes`."""
+    """Check the user's folders, one a model, and copy them; returns `<model>_bytes`."""
     bring_models(models, source, out, check_model)
     return _bytes(models, out)
 
 
 def check_model(model: str, folder: Path) -> None:
-    """Check a model: load those that are trained, look at the files of the others.
+    """Check a model: load it if it is trained here, else check its files.
 
     Raises:
         BadInput: another architecture, or weights that are missing, broken or do not fit.
@@ -146,7 +144,7 @@ def convert_blip(checkpoint: Path, folder: Path, config: BlipConfig) -> None:
 
 
 def add_marks(folder: Path) -> None:
-    """Give a BERT tokenizer the two marks that BLIP adds to it, in BLIP's order: they have the numbers after BERT's."""
+    """Add BLIP's two special tokens to a BERT tokenizer, in BLIP's order: their numbers follow BERT's."""
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
     tokenizer.add_special_tokens({"extra_special_tokens": [BEGIN_CAPTION, MATCH]})
     tokenizer.save_pretrained(folder)
@@ -172,10 +170,10 @@ TEMPERATURE = "temp"
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], float]:
-    """The retrieval model's tensors under transformers' names, and τ; nothing is unpickled but plain tensors.
+    """Read the retrieval model's tensors under transformers' names, and τ; only plain tensors are unpickled.
 
     Raises:
-        BadInput: broken, not plain tensors, or a name that is in no BLIP.
+        BadInput: the file is broken or holds more than tensors, or a name is in no BLIP.
     """
     named: dict[str, torch.Tensor] = {}
     temperature = None
@@ -199,13 +197,13 @@ _TEXT = ((r"^embed\.", "words."), (r"^rnn\.", "gru."))
 
 
 class _Words:
-    """Stands for the class `vocab.Vocabulary` of the pickle; it holds values and does nothing."""
+    """Stands for the class `vocab.Vocabulary` of the pickle; it only holds values."""
 
     word2idx: dict[str, int]
 
 
 class _Reader(pickle.Unpickler):
-    """Reads one class, which does nothing, and plain values; whatever else a file asks for is refused."""
+    """Unpickles plain values and `_Words`; any other class that a file names is refused."""
 
     def find_class(self, module: str, name: str) -> type:
         if (module.split(".")[-1], name) != ("vocab", "Vocabulary"):
@@ -214,10 +212,10 @@ class _Reader(pickle.Unpickler):
 
 
 def read_words(path: Path) -> list[str]:
-    """The words of a vocabulary of vsepp, by their numbers.
+    """Read the words of a vocabulary of vsepp, in the order of their numbers.
 
     Raises:
-        BadInput: broken, another object, or numbers that are not 0, 1, ...
+        BadInput: the file is broken, holds another object, or the numbers are not 0, 1, ...
     """
     try:
         with path.open("rb") as file:
@@ -265,7 +263,7 @@ def convert_vsepp(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
 
 
 def extract(archive: Path, member: str, out: Path) -> None:
-    """Write one file of a tar archive; `BadInput` lists what the archive has in its place."""
+    """Extract one file of a tar archive; if it is missing, `BadInput` lists the archive's files."""
     try:
         with tarfile.open(archive) as files:
             names = {name.removeprefix("./"): name for name in files.getnames()}

@@ -1,4 +1,4 @@
-"""The sources of the construction (kvqae.md §2): TriviaQA's archive, Wikidata's and Commons' APIs; or the user's."""
+"""Sources of the construction (kvqae.md §2): TriviaQA's archive, Wikidata's and Commons' APIs, or the user's files."""
 
 import json
 import shutil
@@ -30,30 +30,28 @@ from trivium.sources.kvqae.wikimedia import (
     reduce_to_width,
     rendered_width,
 )
-from trivium.sources.pins import Pins
 from trivium.sources.repositories import Hub
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
-_ABOVE = ("P31", "P106", "P21", "P279")
-KEPT = "kvqae_sources"  # where answers and pictures lie among the downloads
+_ABOVE = ("P31", "P106", "P21", "P279")  # properties whose values are fetched, too
+KEPT = "kvqae_sources"  # folder of the APIs' answers and pictures among the downloads
 
 
 def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: int) -> dict[str, float]:
-    """Fetch the sources for the subjects: entities that TagMe links and in whose article the answer stands.
+    """Fetch the sources for the subjects: entities to which TagMe links a question and whose article has its answer.
 
-    Pictures come only for those that the knowledge base shows.
+    Pictures are fetched only for subjects that have an image in the knowledge base.
 
     Args:
         out: the folder; complete or absent.
         raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
-        downloads: where they and the APIs' answers lie until all is written.
+        downloads: folder of the downloads and the APIs' answers until everything is written.
         files: most pictures of a category.
-        width: of the pictures, pixels; previews are of the next width that Wikimedia renders.
+        width: width of the pictures in pixels; previews have the next width that Wikimedia renders.
     """
-    pins = Pins()
     counts: Counter[str] = Counter()
-    hub = Hub(downloads, pins)
+    hub = Hub(downloads)
     archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
     kept = downloads / KEPT
     wiki = MediaWiki(WIKIDATA, kept / "wikidata")
@@ -80,7 +78,7 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
         counts["commons_images"] = write_images(temporary / "images", pictures)
         write_json_lines(temporary / "commons.jsonl", map(vars, records))
         (temporary / "annotated.jsonl").touch()
-        write_json(temporary / "provenance.json", pins.summary(["triviaqa_original"]))
+        write_json(temporary / "provenance.json", hub.pins.summary(["triviaqa_original"]))
     hub.drop("triviaqa_original", KEPT)
     links = {page_title(link) for question in questions for link in question.links}
     counts.update(links=len(links), linked=len(linked), with_answer=len(with_answer), illustrated=len(illustrated))
@@ -114,9 +112,9 @@ def write_triviaqa(target: Path, archive: Path) -> None:
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
-    """Fetch items and all classes, occupations and genders above them, with the claims in `PROPERTIES` alone.
+    """Fetch items and all classes, occupations and genders above them, with only the claims in `PROPERTIES`.
 
-    An item that was merged into another one since comes twice, under the id that was asked for and under the new one.
+    An item that was merged into another one is returned twice, under the requested id and under the new one.
     """
     entities: dict[str, dict[str, Any]] = {}
     requested: set[str] = set()
@@ -135,7 +133,7 @@ def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[st
 
 
 def _choose_subjects(entities: list[Entity], illustrated: Collection[str]) -> list[Entity]:
-    """The illustrated entities with a Commons category that are dead people or of a concrete type."""
+    """Choose the illustrated entities with a Commons category that are dead people or of a concrete type."""
     concrete = read_concrete_types(CONCRETE_TYPES).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
     hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
@@ -173,7 +171,7 @@ _ANNOTATED = "annotated.jsonl"
 
 
 def check_sources(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `data/kvqae/sources` and bring it there; `annotated.jsonl` may be left out.
+    """Check a folder laid out as `data/kvqae/sources` and copy it there; `annotated.jsonl` may be missing.
 
     Raises:
         BadInput: a file is missing or malformed, see its reader; or there are no images.

@@ -1,10 +1,10 @@
-"""The hub world: public data and weights, downloaded as pinned, converted to the raw files that every world writes.
+"""The public data of KVQAE: downloaded as pinned, and converted to the raw files of `data/kvqae/raw`.
 
-The knowledge base is ViQuAE's with KILT's articles, or a smaller one chosen of ViQuAE's with previews from Commons.
+The knowledge base is ViQuAE's with KILT's articles, or a smaller one chosen from it with previews from Commons.
 
-Each piece is built once: a run that was killed goes on with the next piece, and inside a download with the next byte,
-after any change that leaves alone the pins and this room. Archives are read as a stream, never unpacked to disk, and
-removed when their piece is built.
+Each piece is built once: after a kill, a run continues with the next piece, and within a download with the next byte,
+unless the pins or this room's code have changed. Archives are read as a stream, never unpacked to disk, and removed
+when their piece is built.
 """
 
 import gzip
@@ -35,27 +35,27 @@ from trivium.sources.kvqae.kilt import (
 )
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.wikimedia import COMMONS, MediaWiki, fetch_thumbnails
-from trivium.sources.pins import Pins, Source
+from trivium.sources.pins import Source
 from trivium.sources.repositories import Hub, fetch_into
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
-PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # kept among the downloads, until used up
+PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # folders among the downloads, until used
 PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
 def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None = None) -> dict[str, float]:
-    """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE, but for TriviaQA.
+    """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE except TriviaQA.
 
     Args:
         out: the raw folder, each part of which is complete or absent; `provenance/` keeps revisions and digests.
-        downloads: where they and finished pieces lie until all are there, whatever interrupts the run.
-        base: how many articles the knowledge base has, and which; None: all, with those of KILT.
+        downloads: folder of the downloads and finished pieces until all are there, even if the run is interrupted.
+        base: how many articles the knowledge base has, and which; None: all, with KILT's articles.
 
     Returns:
-        Counts of what was written and of everything passed over.
+        Counts of what was written and of everything that was skipped.
     """
-    hub = Hub(downloads, Pins())
+    hub = Hub(downloads)
     pieces, counts = _build_pieces(hub, base)
     with write_parts(out) as temporary:
         link(pieces, temporary, sorted(str(file.relative_to(pieces)) for file in pieces.rglob("*") if file.is_file()))
@@ -65,23 +65,21 @@ def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None =
 
 
 def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]:
-    """Download TriviaQA as ViQuAE's authors split it, without training questions that ViQuAE's were made from."""
-    pins = Pins()
-    with fetch_into(["triviaqa"], out, downloads, pins) as (temporary, sources):
+    """Download TriviaQA as ViQuAE's authors split it, without training questions from which ViQuAE's were made."""
+    with fetch_into(["triviaqa"], out, downloads) as (temporary, sources, pins):
         files = sources["triviaqa"]
         for split, name in TRIVIAQA_SPLITS.items():
             chosen = [path for file, path in files.items() if name in file]
             if not chosen:
                 raise BadInput("no file for this split", field=f"triviaqa {split}", expected=f"*{name}*", choices=files)
             _write_questions(temporary / f"{split}.jsonl", chosen)
-        counts = validate_triviaqa(temporary)
-        counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
+        counts = validate_triviaqa(temporary) | leave_out_sources(temporary, viquae)
         write_json(temporary / "provenance.json", pins.summary(["triviaqa"]))
     return counts
 
 
 def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
-    """The folder of all pieces and their counts; those that an interrupted run has finished stay as they are."""
+    """Return the folder of all pieces and their counts; pieces that an interrupted run has finished are kept."""
     images = "viquae_images"
     names = ("viquae_dataset", "viquae_wikipedia", images) + (() if base else ("kilt", "viquae_all_images"))
     key = _pieces_key(map(hub.pins.source, names), base)
@@ -123,7 +121,7 @@ def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, d
 
 
 def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -> str:
-    """A digest of what finished pieces depend on: their pins, the code of this room, how a base is chosen."""
+    """Digest what finished pieces depend on: their pins, the code of this room, and how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
         digest.update(source.model_dump_json(exclude={"description", "bytes", "page"}).encode())
@@ -133,10 +131,10 @@ def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -
 
 
 def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
-    """Check the disk before the first download; results weigh about as much as downloads, one of which lies there."""
+    """Check the free disk before the first download: results are about as large as downloads, kept one at a time."""
     sizes = [hub.pins.source(source).bytes for source in sources]
     downloaded = sum(map(hub.bytes_there, sources))
-    # Of a smaller base besides: previews, in files and in shards, and the index that it is chosen by.
+    # A smaller base also needs previews, in files and in shards, and the index by which it is chosen.
     smaller = 2 * base.articles * PREVIEW_BYTES + INDEX_BYTES if base else 0
     needed = sum(sizes) + max(sizes, default=0) - downloaded + smaller
     require_space(hub.folder, needed, f"the hub's {', '.join(sources)}" + (" and previews of Commons" if base else ""))
@@ -218,7 +216,7 @@ class _Joined:
         self._stream = next(self._streams)
 
     def read(self, size: int) -> bytes:
-        """At most `size` bytes; none only at the end of the last file."""
+        """Read at most `size` bytes; none only at the end of the last file."""
         while not (data := self._stream.read(size)):
             self._stream.close()
             if (stream := next(self._streams, None)) is None:
@@ -230,15 +228,15 @@ class _Joined:
 def images_in_tar(parts: Sequence[Path], names: Container[str], counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) from a gzipped tar, given as one file or as consecutive parts of one.
 
-    Nothing is unpacked to disk. Folders in the archive are dropped from the names.
+    Nothing is unpacked to disk. The archive's folders are removed from the names.
 
     Args:
         parts: the archive's pieces in order.
-        names: to keep.
-        counts: where to count what is passed over: `not_wanted`, `not_an_image`, `twice`.
+        names: names of the images to keep.
+        counts: counter of what is skipped: `not_wanted`, `not_an_image`, `twice`.
 
     Raises:
-        BadInput: the archive breaks off or is not a gzipped tar.
+        BadInput: the archive is cut off or is not a gzipped tar.
     """
     streamed: set[str] = set()
     try:

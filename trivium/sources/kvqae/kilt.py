@@ -1,11 +1,11 @@
-"""Records of the hub's data sets, in the one form that the stages read: KILT articles, Wikidata JSON, questions.
+"""Convert records of the hub's data sets to the formats that the stages read: KILT articles, Wikidata JSON, questions.
 
-`datasets` turns a list of structures into a structure of lists, so the same field comes in two shapes:
+`datasets` turns a list of structures into a structure of lists, so that one field comes in two shapes,
 `"text": ["…"]` or `"text": {"paragraph": ["…"]}`; both are accepted everywhere.
 
-A smaller knowledge base has of all articles with an image the questions' subjects, hard negatives and a draw. Hard
-negatives are what BM25 returns for the questions among all articles, by rank. Which articles are chosen depends neither
-on the order of articles nor on that of questions.
+A smaller knowledge base consists of the questions' subjects, hard negatives and a random draw from all articles with an
+image. Hard negatives are the articles that BM25 returns for the questions, by rank. Which articles are chosen depends
+neither on the order of articles nor on that of questions.
 """
 
 import hashlib
@@ -35,7 +35,7 @@ PAGES = "pages.json"
 
 
 def to_article(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
-    """A KILT article with the fields that are used; links and revision history are left behind."""
+    """Make a KILT article with the fields that are used, without links and revision history."""
     info = record.get("wikidata_info") or {}
     return {
         "wikipedia_id": _require_text(record, "wikipedia_id", file, row),
@@ -52,10 +52,10 @@ def to_article(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
 
 
 def to_entity(record: dict[str, Any], human: bool, file: Path, row: int) -> dict[str, Any]:
-    """The Wikidata entity behind an article of ViQuAE's KB, as far as that set describes it.
+    """Make the Wikidata entity of an article of ViQuAE's knowledge base, as far as that set describes it.
 
-    It says whether the entity is a human (instance of Q5) and which image its authors chose for it (as P18, whichever
-    property it came from); it has neither type, occupation nor gender.
+    The set says whether the entity is a human (instance of Q5) and which image its authors chose (given as P18,
+    whichever property it came from); it has neither type, occupation nor gender.
     """
     info = record.get("wikidata_info") or {}
     label = info.get("wikidata_label") or record.get("wikipedia_title") or ""
@@ -73,12 +73,12 @@ def to_entity(record: dict[str, Any], human: bool, file: Path, row: int) -> dict
 
 
 def human_type() -> dict[str, Any]:
-    """The entity Q5, which `to_entity` refers to."""
+    """Make the entity Q5, to which `to_entity` refers."""
     return to_entity({"wikidata_info": {"wikidata_id": HUMAN, "wikidata_label": "human"}}, False, Path(), 0)
 
 
 def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
-    """A question with its answers; `output` is one structure (ViQuAE) or one a valid answer (KILT)."""
+    """Make a question with its answers; `output` is one structure (ViQuAE) or a list, one a valid answer (KILT)."""
     output = record.get("output")
     several = output if isinstance(output, list) else [output or {}]
     answers = list(dict.fromkeys(answer for one in several for answer in _read_strings(one.get("answer")) if answer))
@@ -113,7 +113,7 @@ def _require_text(record: dict[str, Any], field: str, file: Path, row: int) -> s
 
 
 def _read_strings(value: Any, key: str | None = None) -> list[str]:
-    """The strings of a list, of a structure of lists, or of one string."""
+    """Return the strings of a list, of a structure of lists, or a single string as a list."""
     if isinstance(value, dict) and key is not None:
         value = value.get(key)
     if value is None:
@@ -122,7 +122,7 @@ def _read_strings(value: Any, key: str | None = None) -> list[str]:
 
 
 def _read_provenance(value: Any) -> Iterator[dict[str, list[str]]]:
-    """Each place that supports the answer; a place names one article or several."""
+    """Yield the places that support the answer; a place names one article or several."""
     if isinstance(value, dict):
         articles = list(_flatten(value.get("wikipedia_id")))
         if articles:
@@ -156,8 +156,8 @@ def write_smaller_base(
 ) -> dict[str, float]:
     """Choose articles, and write `articles.jsonl` and `wikidata.jsonl` of them into a folder with `viquae/`.
 
-    The files are a part of `KB_PARTS` each. `index` keeps the index of all articles meanwhile; one that is there is
-    used. Returns counts.
+    `parts` has the file of each part of `KB_PARTS`. `index` is the folder of the index of all articles, which is built
+    unless it is there. Returns counts.
     """
     if not index.exists():
         with write_atomically(index) as temporary:
@@ -194,15 +194,15 @@ def choose(
 ) -> tuple[list[int], list[int]]:
     """Choose hard negatives, of better ranks first, and draw from the rest; neither holds a subject.
 
-    Pages of the same rank are told apart by the draw.
+    Pages of the same rank are taken in the random order of the draw.
 
     Args:
-        subjects: pages that are in any case.
-        ranks: of pages that BM25 returned, the best rank that any question gave them.
+        subjects: pages that are chosen in any case.
+        ranks: the best rank of each page that BM25 returned for any question.
         pages, base: all pages, and how many of them are chosen.
 
     Raises:
-        BadInput: there are more subjects than the base is to have articles.
+        BadInput: there are more subjects than articles to choose.
     """
     room = base.articles - len(subjects)
     if room < 0:
@@ -219,7 +219,7 @@ def choose(
 
 
 def _find_best_ranks(questions: Sequence[Question], base: SmallerBaseParameters, index: Path) -> dict[int, int]:
-    """Of each page that BM25 returns for any question, its best rank, from 0."""
+    """Return the best rank, from 0, of each page that BM25 returns for any question."""
     searcher = Searcher(index / "bm25", threads=base.threads, heap_gib=base.heap_gib)
     run = searcher.search([(question.id, question.text) for question in questions], k1=K1, b=B, depth=base.depth)
     best: dict[int, int] = {}

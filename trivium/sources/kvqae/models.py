@@ -1,12 +1,12 @@
-"""The public encoders that KVQAE starts from: downloaded as pinned, or brought by the user, and checked (§3, §8).
+"""Public encoders from which KVQAE starts: downloaded as pinned, or the user's own, and checked (kvqae.md §3, §8).
 
-A face model of the user's is ONNX, or the state dict of InsightFace's `arcface_torch`, kept as ONNX. With it comes a
-list of whom it was trained on, where the user has one.
+A user's face model is ONNX, or a state dict of InsightFace's `arcface_torch`, which is converted to ONNX. A list of the
+persons that it was trained on may come with it.
 
-The paper's is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-Celeb-1M as MS1MV3. Its architecture, IResNet: a
-convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm), of each layer's
-first the second convolution has stride 2 and the shortcut is a convolution too, then batch norm, a linear layer and
-batch norm. How many blocks there are, and how wide, is read from the tensors.
+The paper's face model is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-Celeb-1M as MS1MV3. Its architecture,
+IResNet, is a convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm),
+then batch norm, a linear layer and batch norm. In the first block of each layer the second convolution has stride 2,
+and the shortcut is a convolution, too. The number and the width of blocks are read from the tensors.
 """
 
 import shutil
@@ -28,7 +28,6 @@ from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.nets.cards import CARD, write_card
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files, sha256_of
-from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import read_pickled
 from trivium.sources.repositories import fetch_into
 from trivium.vision.align import SIZE
@@ -45,17 +44,17 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
     """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`.
 
     Args:
-        out: the folder; complete or absent. `provenance.json` in it keeps revisions, digests and licences.
+        out: the folder; complete or absent. Its `provenance.json` has revisions, digests and licences.
         downloads: see `fetch_into`.
-        brought: a folder of the user's, whose face model in `arcface/` takes the place of the public one, with
+        brought: the user's folder, whose face model in `arcface/` replaces the public one; it may have
             `overlap/identities.txt`.
 
     Returns:
         Bytes of each model's weights, and the counts of `bring_identities`.
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
-    pins, sources = Pins(), ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
-    with fetch_into(sources, out, downloads, pins) as (temporary, files):
+    sources = ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
+    with fetch_into(sources, out, downloads) as (temporary, files, pins):
         for source, folder in (("bert", "text"), ("clip", "clip")):
             (temporary / folder).mkdir()
             for file, path in files[source].items():
@@ -76,9 +75,9 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 
 
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and bring it there.
+    """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and copy it there.
 
-    `overlap/identities.txt` may be left out. `arcface/` holds `model.onnx`, or a state dict that is converted.
+    `overlap/identities.txt` may be missing. `arcface/` holds `model.onnx`, or a state dict that is converted.
 
     Returns:
         The counts of `validate_base_models` and `bring_identities`.
@@ -104,7 +103,7 @@ def validate_base_models(base: Path) -> dict[str, float]:
     """Load text, face, CLIP and ImageNet encoders as the stages do; returns the text encoder's parameters.
 
     Raises:
-        BadInput: a file is not there, is of another format, or its weights do not fit its configuration.
+        BadInput: a file is missing or has another format, or its weights do not fit its configuration.
     """
     files = [f"{name}/{file}" for name in PUBLIC for file in ENCODERS[name].files]
     require_files(base, ["text/config.json", "text/model.safetensors", *files])
@@ -119,7 +118,7 @@ def bring_face_model(source: Path, out: Path) -> None:
     """Copy `model.onnx` of the user's folder, or convert its `backbone.pth`.
 
     Raises:
-        BadInput: neither is there; see `iresnet`.
+        BadInput: the folder has neither; see `iresnet`.
     """
     out.parent.mkdir(parents=True, exist_ok=True)
     if (source / FACE_MODEL.name).is_file():
@@ -132,7 +131,7 @@ def bring_face_model(source: Path, out: Path) -> None:
 
 
 def bring_identities(source: Path, out: Path) -> dict[str, float]:
-    """Bring ArcFace's overlap list to the base models, where the user's folder has one; returns `identities_listed`.
+    """Copy ArcFace's overlap list to the base models if the user's folder has one; returns `identities_listed`.
 
     Raises:
         BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody
@@ -152,10 +151,10 @@ def bring_identities(source: Path, out: Path) -> dict[str, float]:
 
 
 def iresnet(state: dict[str, torch.Tensor], path: Path) -> onnx.ModelProto:
-    """The ONNX model from (n, 3, 112, 112) to (n, dimension) of a state dict; `path` is where it is from.
+    """Make the ONNX model from (n, 3, 112, 112) to (n, dimension) of a state dict, which was read from `path`.
 
     Raises:
-        BadInput: a tensor is missing, or left over.
+        BadInput: a tensor is missing, or one is left over.
     """
     graph = _Graph(state, path)
     x = graph.prelu(graph.norm(graph.convolve("input", "conv1"), "bn1"), "prelu")
@@ -210,7 +209,7 @@ class _Graph:
         return self.add("PRelu", [x, self.take(f"{name}.weight", (-1, 1, 1))], name)
 
     def model(self, output: str) -> onnx.ModelProto:
-        """The model; `BadInput` where a tensor is left over."""
+        """Return the model; `BadInput` if a tensor is left over."""
         if self._state:
             raise BadInput(
                 "a tensor that no IResNet of arcface_torch has", file=self._path, field=next(iter(self._state))

@@ -14,7 +14,6 @@ from trivium.core.tables import read_json, write_json
 from trivium.kvqae.retrieval.text_encoder import save_text_encoder
 from trivium.nets.weights import WEIGHTS, load_weights, read_weights
 from trivium.sources.brought import PROVENANCE
-from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import PICKLED, read_pickled
 from trivium.sources.repositories import fetch_into
 
@@ -24,9 +23,9 @@ def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> di
 
     Returns the number of weights of each.
     """
-    pins, checkpoints = Pins(), CHECKPOINTS[system]
+    checkpoints = CHECKPOINTS[system]
     tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
-    with fetch_into(list(checkpoints), out, downloads, pins) as (temporary, files):
+    with fetch_into(list(checkpoints), out, downloads) as (temporary, files, pins):
         counts = {
             f"{name}_weights": convert(files[name], prefix, tokenizer, temporary / folder)
             for name, (folder, prefix) in checkpoints.items()

@@ -1,7 +1,6 @@
-"""The raw files of KVQAE, whichever world wrote them: what breaks the pipeline is an error, the rest is counted.
+"""Check the raw files of KVQAE from any source: what breaks the pipeline is an error, other irregularities are counted.
 
-In the local world the user brings them. The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE,
-images in shards. One pass over each file.
+The formats: KILT articles, Wikidata entity JSON, questions as in ViQuAE, images in shards. Each file is read once.
 """
 
 import shutil
@@ -18,7 +17,7 @@ from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import Images, write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
-from trivium.formats.kilt_articles import parse_article
+from trivium.formats.kilt_articles import article_records, parse_article
 from trivium.formats.pictures import PICTURES, is_picture
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
@@ -35,12 +34,12 @@ SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.m
 
 
 def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bool = False) -> dict[str, float]:
-    """Check a raw folder, but for TriviaQA; returns counts of all that later stages will do without.
+    """Check a raw folder except TriviaQA; returns counts, also of all records that later stages cannot use.
 
     Args:
         raw: the folder.
-        images: of its images, by default `raw/images`.
-        may_lack_images: whether missing images of questions are counted, as in a public set; else the first is an
+        images: the folder of its images, by default `raw/images`.
+        may_lack_images: whether missing images of questions are counted, as for a public set; else the first is an
             error.
 
     Raises:
@@ -65,18 +64,18 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
 
 
 def validate_triviaqa(folder: Path) -> dict[str, float]:
-    """Check a folder of TriviaQA's questions; returns how many a split has.
+    """Check a folder of TriviaQA's questions; returns how many each split has.
 
     Raises:
-        BadInput: names file, row and field of: a file that is not there, a question without an answer, an id that
-            stands twice, be it in two splits.
+        BadInput: a file is missing, a question has no answer, or an id stands twice, also in two splits (names file,
+            row and field).
     """
     require_files(folder, QUESTIONS)
     return {f"triviaqa_{path.stem}": float(len(questions)) for path, questions in _read_splits(folder)}
 
 
 def _read_splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
-    """Stream each split's file and questions; a question of an earlier split is refused."""
+    """Stream the file and the questions of each split; a question of an earlier split is refused."""
     first: dict[str, str] = {}
     for name in QUESTIONS:
         path = folder / name
@@ -109,25 +108,19 @@ def _check_entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, b
 
 
 def _check_articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
-    """Check the articles; returns the entities that they are about."""
-    ids: set[str] = set()
+    """Check the articles; returns the ids of the entities that they are about."""
     described: set[str] = set()
-    for row, record in read_json_lines(path):
-        article = parse_article(record, path, row)
-        if article.id in ids:
-            raise BadInput("article twice", file=path, row=row, field="wikipedia_id", got=article.id)
+    for record in article_records(path):
+        article = parse_article(record)
         if record.get("wikidata_info") is None:
             expected = 'an object with "wikidata_id", null where there is no entity'
-            raise BadInput("missing", file=path, row=row, field="wikidata_info", expected=expected)
-        ids.add(article.id)
+            raise BadInput("missing", file=path, row=record.row, field="wikidata_info", expected=expected)
         described.add(article.wikidata_id or "")
         counts["articles"] += 1
         # Paragraph 0 is the title.
         counts["articles_without_text"] += not any(paragraph.strip() for paragraph in article.text[1:])
         counts["articles_without_entity"] += article.wikidata_id not in shown
         counts["articles_without_image"] += not shown.get(article.wikidata_id or "", False)
-    if not ids:
-        raise BadInput("no articles", file=path, expected="one JSON object a line")
     return described
 
 
@@ -179,26 +172,22 @@ PARTS = ("articles.jsonl", "wikidata.jsonl", "viquae", "images", "provenance")
 
 @contextmanager
 def write_parts(out: Path) -> Iterator[Path]:
-    """Yield a folder beside `out`; when the block succeeds its `PARTS` take their places in `out`, each in one step."""
+    """Yield a folder beside `out`; when the block succeeds, its `PARTS` are moved to `out`, each in one step."""
     made = out.with_name(f"{out.name}.parts")
     with write_atomically(made) as temporary:
         yield temporary
-        (temporary / "provenance").mkdir(exist_ok=True)  # a sample comes from nowhere
+        (temporary / "provenance").mkdir(exist_ok=True)  # empty for a sample
     for part in PARTS:
         with write_atomically(out / part) as target:
             shutil.move(made / part, target)
     remove_folder(made)
 
 
-def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[str, float]:
-    """Remove from `train.jsonl` the questions that those of ViQuAE, of any split, were made from.
+def leave_out_sources(triviaqa: Path, viquae: Path) -> dict[str, float]:
+    """Remove from `train.jsonl` the questions from which those of ViQuAE, of any split, were made.
 
-    Args:
-        triviaqa, viquae: the folders of their questions.
-        questions: how many there were at first; an earlier call may have been killed after it had left some out.
-
-    Returns:
-        `triviaqa_train`, how many are left, and `triviaqa_train_seen_in_viquae`, how many are not.
+    The folders hold the questions of either set. Returns `triviaqa_train`, how many are left, and
+    `triviaqa_train_seen_in_viquae`, how many were removed.
     """
     train = triviaqa / "train.jsonl"
     sources, _ = source_questions(viquae)
@@ -206,11 +195,11 @@ def leave_out_sources(triviaqa: Path, viquae: Path, questions: float) -> dict[st
     records = [record for _, record in read_json_lines(train)]
     if len(kept) < len(records):
         write_json_lines(train, (record for record in records if record["id"] in kept))
-    return {"triviaqa_train": float(len(kept)), "triviaqa_train_seen_in_viquae": questions - len(kept)}
+    return {"triviaqa_train": float(len(kept)), "triviaqa_train_seen_in_viquae": float(len(records) - len(kept))}
 
 
 def check_kvqae(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `data/kvqae/raw` and bring it there, but for TriviaQA; returns counts.
+    """Check a folder laid out as `data/kvqae/raw`, and copy it there except TriviaQA; returns counts.
 
     Images come as shards, or as plain files in `images/kb/` and `images/questions/`, which are packed into shards.
     `provenance/local.json` keeps the digests.
@@ -227,11 +216,11 @@ def check_kvqae(source: Path, out: Path) -> dict[str, float]:
 
 
 def check_triviaqa(source: Path, viquae: Path, out: Path) -> dict[str, float]:
-    """Check the user's `triviaqa/` and bring it, without training questions that ViQuAE's were made from."""
+    """Check the user's `triviaqa/` and copy it without training questions from which ViQuAE's were made."""
     counts = validate_triviaqa(source)
     with write_atomically(out) as temporary:
         bring(source, temporary, QUESTIONS)
-        counts |= leave_out_sources(temporary, viquae, counts["triviaqa_train"])
+        counts |= leave_out_sources(temporary, viquae)
         write_json(temporary / PROVENANCE, hash_files(temporary))
     return counts
 

@@ -19,7 +19,6 @@ from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.nets.weights import load_weights
 from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files
-from trivium.sources.pins import Pins
 from trivium.sources.plain_weights import read_pickled, rename
 from trivium.sources.repositories import fetch_into
 from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
@@ -52,8 +51,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
     Raises:
         BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
-    pins = Pins()
-    with fetch_into(["rrt"], out, downloads, pins) as (temporary, files):
+    with fetch_into(["rrt"], out, downloads) as (temporary, files, pins):
         (checkpoint,) = files["rrt"].values()
         model = read_checkpoint(checkpoint)
         save_rrt(model, temporary)
@@ -81,12 +79,12 @@ def has_features(brought: Path | None) -> bool:
 
 
 def bring_extractor(folder: Path, out: Path) -> None:
-    """Copy the extractor into the model's folder."""
+    """Copy the extractor's files into the model's folder."""
     bring(folder, out / EXTRACTOR, (file.name for file in folder.iterdir() if file.is_file()))
 
 
 def bring_landmarks(source: Path, out: Path) -> dict[str, float]:
-    """Check and bring the user's overlap list; without one nothing is written."""
+    """Check and copy the user's overlap list; without a list nothing is written."""
     if not (source / LANDMARKS).is_file():
         return {}
     listed = read_entities(source / LANDMARKS)
@@ -110,10 +108,11 @@ _NAMES = (  # in order: pattern, replacement
 
 
 def read_checkpoint(path: Path) -> RerankingTransformer:
-    """The network of the authors' checkpoint; nothing is unpickled but plain tensors.
+    """Read the network of the authors' checkpoint; only plain tensors are unpickled.
 
     Raises:
-        BadInput: broken, not plain tensors, a name that is in no RRT, or a tensor missing or of another shape.
+        BadInput: the file is broken or holds more than tensors, a name is in no RRT, or a tensor is missing or of
+            another shape.
     """
     state = read_pickled(path, "state")
     weights = {rename(name.removeprefix("module."), _NAMES, path): value for name, value in state.items()}
@@ -132,7 +131,7 @@ MODEL = ("config.json", "model.safetensors")
 
 
 def bring_rrt(source: Path, out: Path) -> dict[str, float]:
-    """Take the user's model from `rrt/` in their folder, with its `extractor/`; `landmarks.txt` may be left out.
+    """Copy the user's model from `rrt/` in their folder, with its `extractor/`; `landmarks.txt` may be missing.
 
     Raises:
         BadInput: a file is missing, or weights of another size than the configuration says.

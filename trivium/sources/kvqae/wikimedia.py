@@ -1,7 +1,7 @@
-"""Wikimedia's APIs; of Commons the files of a category with metadata (kvqae.md §2, step 4), and previews by name.
+"""Wikimedia's APIs: files of a Commons category with metadata (kvqae.md §2, step 4), and previews by name.
 
-Commons' robot policy wants a User-Agent that says who asks, two connections at the most and 25 Mbit/s in all. What came
-is kept, answers and pictures, so that a run that was killed goes on where it was.
+Commons' robot policy demands a User-Agent that says who asks, at most two connections, and at most 25 Mbit/s in all.
+Answers and pictures are kept, so that a run continues where it was killed.
 """
 
 import hashlib
@@ -40,17 +40,17 @@ class MediaWiki:
 
     Attributes:
         url: such as `https://commons.wikimedia.org/w/api.php`.
-        folder: where answers are kept.
+        folder: folder in which answers are kept.
     """
 
     url: str
     folder: Path
 
     def ask(self, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """One answer, as JSON.
+        """Request one answer, as JSON.
 
         Raises:
-            BadInput: see `download`; or the API answers with an error, or with something else than JSON.
+            BadInput: see `download`; or the API answers with an error, or not with JSON.
         """
         query = urlencode(sorted({"format": "json", "formatversion": "2", **parameters}.items()))
         kept = self.folder / f"{hashlib.sha256(f'{self.url}?{query}'.encode()).hexdigest()[:32]}.json"
@@ -68,9 +68,9 @@ class MediaWiki:
         return answer
 
     def pages(self, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """The pages of a query, over all the parts in which the API hands them out.
+        """Yield the pages of a query, over all parts in which the API returns them.
 
-        A page with long lists comes in several parts too, all within a batch of pages: its lists are put together.
+        A page with long lists is returned in several parts, too, all within a batch of pages: its lists are joined.
         """
         following: dict[str, str] = {}
         batch: dict[int, dict[str, Any]] = {}
@@ -88,11 +88,11 @@ class MediaWiki:
             following = {key: str(value) for key, value in answer["continue"].items()}
 
     def entities(self, identifiers: Sequence[str], properties: str) -> Iterator[dict[str, Any]]:
-        """Stream Wikibase entities by id, those that exist, in this order; texts in English and for all languages."""
+        """Stream those Wikibase entities that exist, in this order; texts in English and for all languages."""
         for batch in in_groups(identifiers, BATCH):
             parameters = {"action": "wbgetentities", "ids": "|".join(batch), "props": properties}
             answer = self.ask({**parameters, "languages": "en|mul"}).get("entities", {}).values()
-            # One that was merged into another comes under the other's id, which may be asked for too.
+            # An entity that was merged into another has the other's id, which may be requested, too.
             by_id = {entity["id"]: entity for entity in answer}
             by_id |= {entity.get("redirects", {}).get("from", entity["id"]): entity for entity in answer}
             yield from (by_id[name] for name in batch if "missing" not in by_id.get(name, {"missing": ""}))
@@ -111,10 +111,10 @@ def category_files(
 
     Args:
         commons: the API.
-        category: without "Category:".
-        most: files, of those that are pictures.
-        width: pixels that the preview has at least; a smaller picture comes as it is.
-        counts: counts what is no picture, and what the API lists twice.
+        category: the category's name without "Category:".
+        most: most files, of those that are pictures.
+        width: least width of the preview in pixels; of a smaller picture, the address is that of the picture itself.
+        counts: counter of files that are not pictures, and of those that the API lists twice.
     """
     query = {
         "generator": "categorymembers", "gcmtitle": f"Category:{category}", "gcmtype": "file", "gcmlimit": "50",
@@ -153,7 +153,7 @@ def _choose_pictures(pages: Iterator[dict[str, Any]], counts: Counter[str]) -> I
 
 
 def _read_depicted(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[str, ...]]:
-    """Items that files depict (P180), by page; a file without structured data is left out."""
+    """Read the items that files depict (P180), by page; a file without structured data is left out."""
     depicted = {}
     for entity in commons.entities([f"M{page}" for page in pages], "claims"):
         statements = entity.get("statements") or entity.get("claims") or {}
@@ -167,7 +167,7 @@ def _read_depicted(commons: MediaWiki, pages: Sequence[int]) -> dict[int, tuple[
 
 
 def plain_text(markup: str) -> str:
-    """Text without HTML's tags and entities, white space collapsed."""
+    """Return the text of HTML without tags and entities, white space collapsed."""
     return _SPACE.sub(" ", html.unescape(_TAG.sub(" ", markup))).strip()
 
 
@@ -180,19 +180,19 @@ _REFUSED = re.compile("thumbnail (steps|sizes)", re.IGNORECASE)  # "Use thumbnai
 CONNECTIONS = 2
 BYTES_A_SECOND = 25e6 / 8
 LONGEST_QUERY = 6000  # characters of an address's list of titles
-MISSING_IN_A_ROW = 20  # pictures that cannot be had one after the other: then it is not the pictures
+MISSING_IN_A_ROW = 20  # pictures in a row that cannot be fetched: then the fault is not with the pictures
 Wanted = tuple[str, str, str]  # a picture's name, its address, and what its file is called without suffix
 
 
 def rendered_width(width: int) -> int:
-    """The least width that Wikimedia serves and that is not below `width`; `width` itself above the largest."""
+    """Return the least width that Wikimedia serves and that is at least `width`; `width` itself above the largest."""
     return next((served for served in WIDTHS if served >= width), width)
 
 
 def reduce_to_width(encoded: bytes, name: str, width: int) -> bytes:
     """Scale an encoded picture down to at most `width` pixels across.
 
-    What is no wider keeps its bytes, and so does what cannot be decoded: the stages that read it count it.
+    A picture that is not wider keeps its bytes, and so does one that cannot be decoded, which later stages count.
     """
     try:
         picture = read_rgb(encoded, name)
@@ -208,9 +208,9 @@ def reduce_to_width(encoded: bytes, name: str, width: int) -> bytes:
 
 
 class PictureFetcher:
-    """Downloads pictures into a folder, two at a time and no faster than Commons allows; those that are there are kept.
+    """Downloads pictures into a folder, two at a time and no faster than Commons allows; existing ones are kept.
 
-    Those that cannot be fetched are counted under `failed`: files disappear from Commons every day.
+    Pictures that cannot be fetched are counted under `failed`: files disappear from Commons every day.
     """
 
     def __init__(self, folder: Path, counts: Counter[str], failed: str) -> None:
@@ -219,11 +219,11 @@ class PictureFetcher:
         counts[failed] += 0
 
     def fetch(self, pictures: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
-        """Stream (name, encoded picture) of those that can be had, in order.
+        """Stream (name, encoded picture) of the pictures that can be fetched, in order.
 
         Raises:
-            BadInput: Wikimedia refuses the width; or `MISSING_IN_A_ROW` pictures one after the other, of all calls,
-                cannot be fetched.
+            BadInput: Wikimedia refuses the width; or `MISSING_IN_A_ROW` pictures in a row, over all calls, cannot be
+                fetched.
         """
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             for (name, address, _), got in zip(pictures, pool.map(self._download, pictures), strict=True):
@@ -263,7 +263,7 @@ class PictureFetcher:
 def fetch_thumbnails(
     names: Sequence[str], commons: MediaWiki, folder: Path, counts: Counter[str]
 ) -> Iterator[tuple[str, bytes]]:
-    """Stream (name, encoded preview) of the images that can be had; previews are kept in a folder.
+    """Stream (name, encoded preview) of the images that can be fetched; previews are kept in a folder.
 
     Names are of files on Commons or of previews of them, such as `512px-Flag.svg.png`. The others are counted as
     `kb_images_not_on_commons` and `kb_images_not_fetched`.
@@ -296,12 +296,12 @@ def _split_to_queries(names: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _title_of(name: str) -> str:
-    """The title of an image's page; escapes in its name are decoded."""
+    """Return the title of an image's page; escapes in its name are decoded."""
     return f"File:{commons_file_name(unquote(name))}"
 
 
 def _find_addresses(names: Sequence[str], commons: MediaWiki) -> list[str | None]:
-    """The preview's address of each, or None; a file that was moved since is found by its old name."""
+    """Find the preview's address of each image, or None; a file that was moved is found by its old name."""
     query = {
         "action": "query", "titles": "|".join(dict.fromkeys(map(_title_of, names))), "redirects": "1",
         "prop": "imageinfo", "iiprop": "url", "iiurlwidth": str(WIDTH),
