@@ -64,14 +64,6 @@ def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch):
         list(decode_lines(io.BytesIO(b"1\n" + b"x" * 11), FILE))
 
 
-@pytest.mark.parametrize("data", [b"a\n\xff", b"a\n\xed\xa0\x80", "a\né".encode("latin-1")])
-def test_what_is_not_utf8_is_named_by_line(tmp_path: Path, data: bytes):
-    (tmp_path / "f").write_bytes(data)
-    for read in (read_text, lambda path: list(read_lines(path))):
-        with pytest.raises(BadInput, match="f:2: not UTF-8"):
-            read(tmp_path / "f")
-
-
 @pytest.mark.parametrize(
     ("text", "number"), [("0", 0), ("-0", 0), ("007", 7), (str(2**63 - 1), 2**63 - 1), ("-12", -12)]
 )
@@ -152,6 +144,7 @@ def test_a_text_may_be_packed_and_begin_with_a_mark(pack, tmp_path: Path):
         (gzip.compress(lzma.compress(b"text"), mtime=0), "packed by xz"),
         (b"\x28\xb5\x2f\xfd\x04\x58\x21\x00\x00text", "packed by zstd"),
         (b"PK\x03\x04\x14\x00", "packed by zip, as archives and spreadsheets are"),
+        *((data, "file:2: not UTF-8") for data in (b"a\n\xff", b"a\n\xed\xa0\x80", "a\né".encode("latin-1"))),
     ],
 )  # fmt: skip
 def test_what_stands_in_the_place_of_a_file_is_named(data: bytes, message: str, tmp_path: Path):
