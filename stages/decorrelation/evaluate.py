@@ -8,10 +8,9 @@ import pyarrow as pa
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_json, write_table
 from trivium.decorrelation.evaluation.answers import Answers, per_query, read_answers, read_data_set
-from trivium.decorrelation.evaluation.comparisons import Measured
+from trivium.decorrelation.evaluation.comparisons import EvaluateParameters, Measured
 from trivium.decorrelation.evaluation.tables import (
     CLASS_COLUMNS,
-    EvaluateParameters,
     by_class,
     cell_metrics,
     comparisons,
@@ -42,7 +41,6 @@ def main(
 ) -> dict[str, float]:
     """Measure every cell of `used` (a params.yaml); the folders hold one of their own for each data set, or cell."""
     cells = read_cells(used)
-    intervals = parameters.model_dump(include={"confidence", "resamples", "seed"})
     metrics: dict[str, float] = {}
     tables: list[pa.Table] = []
     compared: list[dict[str, Any]] = []
@@ -62,7 +60,7 @@ def main(
         by_model: dict[str, dict[str, dict[str, Measured]]] = {}
         for group, members in groups(of_dataset).items():
             measured = gather(members, answers)
-            metrics |= group_metrics(group, measured, **intervals)
+            metrics |= group_metrics(group, measured, parameters)
             classes += by_class(group, measured, answers[next(iter(members))])
             first = next(iter(members.values()))
             by_model.setdefault(first.model, {})[first.variant] = measured

@@ -6,10 +6,16 @@ import numpy as np
 import pytest
 
 from tests.decorrelation.retrieved_world import cell
-from trivium.decorrelation.evaluation.comparisons import Measured, comparable, compare, compared_variants
+from trivium.decorrelation.evaluation.comparisons import (
+    EvaluateParameters,
+    Measured,
+    comparable,
+    compare,
+    compared_variants,
+)
 from trivium.decorrelation.matrix import parse_cells
 
-SETTINGS = {"permutations": 1000, "confidence": 0.95, "resamples": 500, "seed": 0}
+SETTINGS = EvaluateParameters(partner_probability=0.5, permutations=1000, confidence=0.95, resamples=500, seed=0)
 CELL = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours")}, Path("p"))["coco_clip_ours_0"]
 
 
@@ -24,7 +30,7 @@ def measured(values, queries, pictures, seeds=(0,), member=None):
 def test_differences_are_over_common_queries():
     left = measured([1, 1, 0, 1], "abcd", [1, 1, 2, 3])
     right = measured([1, 0, 0], "dxa", [3, 9, 1])
-    (row,) = compare(left, right, **SETTINGS)
+    (row,) = compare(left, right, SETTINGS)
     assert (row["queries"], row["pictures"]) == (2, 2)
     assert (row["value"], row["other_value"], row["difference"]) == (1.0, 0.5, 0.5)
 
@@ -32,9 +38,9 @@ def test_differences_are_over_common_queries():
 def test_p_swaps_all_queries_of_a_picture_together():
     ones, zeros = [1] * 12, [0] * 12
     by_four = np.repeat(np.arange(3), 4)
-    (row,) = compare(measured(ones, "abcdefghijkl", by_four), measured(zeros, "abcdefghijkl", by_four), **SETTINGS)
+    (row,) = compare(measured(ones, "abcdefghijkl", by_four), measured(zeros, "abcdefghijkl", by_four), SETTINGS)
     assert row["p"] == pytest.approx(2 / 2**3)  # of 8 sign vectors the two without a change of sign
-    (row,) = compare(measured(ones, "abcdefghijkl", range(12)), measured(zeros, "abcdefghijkl", range(12)), **SETTINGS)
+    (row,) = compare(measured(ones, "abcdefghijkl", range(12)), measured(zeros, "abcdefghijkl", range(12)), SETTINGS)
     assert row["p"] < 0.01
     assert (row["low"], row["high"]) == (1.0, 1.0)
 
@@ -42,27 +48,27 @@ def test_p_swaps_all_queries_of_a_picture_together():
 def test_values_are_means_over_seeds_and_the_spread_is_of_their_differences():
     left = measured([[1, 1], [1, 0], [0, 1]], "ab", [1, 2], (0, 1, 2))
     right = measured([[0, 0], [0, 0], [0, 1]], "ab", [1, 2], (0, 1, 2))
-    (row,) = compare(left, right, **SETTINGS)
+    (row,) = compare(left, right, SETTINGS)
     assert row["value"] == pytest.approx(4 / 6)
     assert row["other_value"] == pytest.approx(1 / 6)
     assert row["difference_sd"] == pytest.approx(np.std([1, 0.5, 0], ddof=1))
-    (row,) = compare(left, measured([0, 0], "ab", [1, 2]), **SETTINGS)
+    (row,) = compare(left, measured([0, 0], "ab", [1, 2]), SETTINGS)
     assert row["difference_sd"] is None
 
 
 def test_subsets_have_their_own_rows_and_empty_ones_none():
     pictures = [1, 2, 3]
     left = measured([1, 0, 1], "abc", pictures, member=[True, True, False])
-    rows = {row["subset"]: row for row in compare(left, measured([0, 0, 0], "abc", pictures), **SETTINGS)}
+    rows = {row["subset"]: row for row in compare(left, measured([0, 0, 0], "abc", pictures), SETTINGS)}
     assert rows["partner_remains"]["difference"] == 0.5
     assert rows["all"]["difference"] == pytest.approx(2 / 3)
     left = measured([1, 0, 1], "abc", pictures, member=[False] * 3)
-    assert [row["subset"] for row in compare(left, left, **SETTINGS)] == ["all"]
+    assert [row["subset"] for row in compare(left, left, SETTINGS)] == ["all"]
 
 
 def test_one_picture_has_no_interval():
     one = measured([1, 0], "ab", [7, 7])
-    (row,) = compare(one, one, **SETTINGS)
+    (row,) = compare(one, one, SETTINGS)
     assert (row["low"], row["high"], row["p"]) == (None, None, 1.0)
 
 

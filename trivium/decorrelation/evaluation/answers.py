@@ -89,13 +89,7 @@ def read_removals(file: Path, classes: Sequence[str], partners: Mapping[str, str
 def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
     """Every test picture without one of its classes: a scene that was rendered again lacks that class alone."""
     rows = (
-        (
-            removal_id(picture.id, name),
-            picture.id,
-            name,
-            (name,),
-            tuple(other for other in picture.classes if other != name),
-        )
+        (removal_id(picture.id, name), picture.id, name, (name,), [other for other in picture.classes if other != name])
         for picture in pictures
         if picture.split == "test"
         for name in picture.classes
@@ -231,19 +225,14 @@ class Answers:
     """The answers of one cell to one set of queries.
 
     Attributes:
-        queries: ids.
-        pictures: (queries,) the picture of each.
+        queries: what was asked; without classes in a set that is about ranks.
         values: {measure: (queries,)}.
-        class_names, partner_remains: of each; empty and False in a set that is about ranks.
         ranks: (queries,) of the first own one, in a set that is about ranks.
         skew: skewness of how often a sentence is among the first ten, in a set that is about lists.
     """
 
-    queries: tuple[str, ...]
-    pictures: NDArray[np.int64]
+    queries: Queries
     values: Mapping[str, NDArray[np.float64]]
-    class_names: tuple[str, ...]
-    partner_remains: NDArray[np.bool_]
     ranks: NDArray[np.int64] | None = None
     skew: float | None = None
 
@@ -279,36 +268,29 @@ def _lists(file: Path, data: DataSet, kind: str) -> Answers:
     if kind == "original":  # beside the painted pictures' values: those of the same pictures, with at least two classes
         behind = np.flatnonzero(np.isin(queries.pictures, data.queries["synthetic"].pictures))
         queries, captions = queries.select([queries.ids[row] for row in behind]), captions[behind]
-    return Answers(
-        queries.ids,
-        queries.pictures,
-        judge(data.gallery, queries, captions),
-        queries.class_names,
-        queries.partner_remains,
-        skew=occurrence_skew(data.gallery.rows(captions[:, :SKEW_AT].ravel()), len(data.gallery.ids)),
-    )
+    skew = occurrence_skew(data.gallery.rows(captions[:, :SKEW_AT].ravel()), len(data.gallery.ids))
+    return Answers(queries, judge(data.gallery, queries, captions), skew=skew)
 
 
 def _ranks(file: Path, gallery: Gallery, kind: str) -> Answers:
     table = read_table(file, ["query", "rank"])
-    queries, ranks = (table[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
-    pictures = gallery.pictures[gallery.rows(queries)] if kind == "text_to_image" else queries
-    absent = np.zeros(len(queries), dtype=np.bool_)
-    return Answers(
-        tuple(map(str, queries.tolist())), pictures, recalls(ranks), ("",) * len(queries), absent, ranks=ranks
-    )
+    ids, ranks = (table[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
+    pictures = gallery.pictures[gallery.rows(ids)] if kind == "text_to_image" else ids
+    none = np.zeros((len(ids), 0), dtype=np.bool_)
+    queries = Queries(tuple(map(str, ids.tolist())), pictures, ("",) * len(ids), none, none, none.any(axis=1))
+    return Answers(queries, recalls(ranks), ranks=ranks)
 
 
 def per_query(cell: str, kind: str, answers: Answers) -> pa.Table:
     """Rows of evaluation.parquet (SCHEMA); what a set does not measure is null."""
-    count = len(answers.queries)
+    queries, count = answers.queries, len(answers.queries.ids)
     columns: dict[str, Any] = {
         "cell": [cell] * count,
         "set": [kind] * count,
-        "query": answers.queries,
-        "picture": answers.pictures,
-        "class": answers.class_names,
-        "partner_remains": answers.partner_remains,
+        "query": queries.ids,
+        "picture": queries.pictures,
+        "class": queries.class_names,
+        "partner_remains": queries.partner_remains,
         "rank": answers.ranks,
     } | {name: answers.values.get(name) for name in (*ODMAP, *NAMED)}
     arrays = [

@@ -7,9 +7,24 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pydantic import Field
 
+from trivium.core.parameters import Parameters
 from trivium.decorrelation.matrix import Cell
+from trivium.measures.bootstrap import OPTIONS
 from trivium.measures.significance import fisher_randomization
+
+
+class EvaluateParameters(Parameters):
+    """Section `decorrelation.evaluate`."""
+
+    partner_probability: float = Field(
+        ge=0, le=1, description="Least P(k | c) in training pictures for k to be called the partner of class c"
+    )
+    permutations: int = Field(ge=100, description="Sign vectors drawn by the randomization tests")
+    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = Field(ge=100, description="Bootstrap draws of pictures")
+    seed: int = Field(ge=0, description="Of the tests' and the bootstrap's draws")
 
 
 class PictureBootstrap:
@@ -94,9 +109,7 @@ def comparable(kind: str, left: Cell, right: Cell) -> bool:
     return kind not in PAINTED or left.queries == right.queries
 
 
-def compare(
-    left: Measured, right: Measured, *, permutations: int, confidence: float, resamples: int, seed: int
-) -> list[dict[str, Any]]:
+def compare(left: Measured, right: Measured, parameters: EvaluateParameters) -> list[dict[str, Any]]:
     """Left minus right, for every measure and subset that both have, over their common queries.
 
     Values are means over the seeds. The randomization test (`fisher_randomization`) swaps all queries of a picture
@@ -116,12 +129,12 @@ def compare(
         chosen = member[mine]
         if not chosen.any():
             continue
-        bootstrap = PictureBootstrap(pictures[chosen], confidence=confidence, resamples=resamples, seed=seed)
+        bootstrap = PictureBootstrap(pictures[chosen], **parameters.model_dump(include=OPTIONS))
         ours, other = (
             np.stack([of.by_query(name)[rows_of][chosen] for name in measures])
             for of, rows_of in ((left, mine), (right, theirs))
         )
-        p = _randomization(ours - other, pictures[chosen], permutations, seed)
+        p = _randomization(ours - other, pictures[chosen], parameters.permutations, parameters.seed)
         counts = {"queries": int(chosen.sum()), "pictures": len(np.unique(pictures[chosen]))}
         for name, a, b, p_value in zip(measures, ours, other, p, strict=True):
             low, high = bootstrap.interval(a - b) or (None, None)

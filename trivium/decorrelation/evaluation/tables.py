@@ -10,15 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import Field
 
-from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.answers import CUTOFFS, LISTS, SKEW_AT, Answers, DataSet, chance
 from trivium.decorrelation.evaluation.comparisons import (
     WHOLE,
     WITHIN,
+    EvaluateParameters,
     Measured,
     PictureBootstrap,
     comparable,
@@ -27,6 +26,7 @@ from trivium.decorrelation.evaluation.comparisons import (
 )
 from trivium.decorrelation.matrix import Cell
 from trivium.formats.pictures import Corpus
+from trivium.measures.bootstrap import OPTIONS
 
 SPLIT_BY = ("odmap@1", "removed_named")  # also split by whether the partner remains, and by class
 REMOVED = ("synthetic", "rendered")  # sets from whose pictures a class is gone
@@ -38,13 +38,13 @@ def gather(cells: Mapping[str, Cell], answers: Mapping[str, Mapping[str, Answers
     names, first = list(cells), next(iter(cells.values()))
     measured = {}
     for kind, first_answers in answers[names[0]].items():
-        every = [answers[name][kind] for name in names]
-        subsets = {WHOLE: np.ones(len(first_answers.queries), dtype=np.bool_)}
+        every, queries = [answers[name][kind] for name in names], first_answers.queries
+        subsets = {WHOLE: np.ones(len(queries.ids), dtype=np.bool_)}
         if kind in REMOVED:
-            subsets |= {"partner_remains": first_answers.partner_remains, "elsewhere": ~first_answers.partner_remains}
+            subsets |= {"partner_remains": queries.partner_remains, "elsewhere": ~queries.partner_remains}
         values = {measure: np.stack([answer.values[measure] for answer in every]) for measure in first_answers.values}
         seeds = tuple(cell.seed for cell in cells.values())
-        measured[kind] = Measured(first, seeds, first_answers.queries, first_answers.pictures, subsets, values)
+        measured[kind] = Measured(first, seeds, queries.ids, queries.pictures, subsets, values)
     return measured
 
 
@@ -58,13 +58,11 @@ def cell_metrics(cell: str, answers: Mapping[str, Answers]) -> dict[str, float]:
     return metrics
 
 
-def group_metrics(
-    group: str, measured: Mapping[str, Measured], *, confidence: float, resamples: int, seed: int
-) -> dict[str, float]:
+def group_metrics(group: str, measured: Mapping[str, Measured], parameters: EvaluateParameters) -> dict[str, float]:
     """A row of the tables: `{group}_{set}_{measure}`, with `_sd` over seeds and `_low`, `_high` over pictures."""
     metrics: dict[str, float] = {}
     for kind, on_set in measured.items():
-        bootstrap = PictureBootstrap(on_set.pictures, confidence=confidence, resamples=resamples, seed=seed)
+        bootstrap = PictureBootstrap(on_set.pictures, **parameters.model_dump(include=OPTIONS))
         metrics[f"{group}_{kind}_seeds"] = float(len(on_set.seeds))
         for measure in on_set.values:
             for subset, member in on_set.subsets.items():
@@ -87,16 +85,16 @@ def set_metrics(dataset: str, data: DataSet, answers: Mapping[str, Answers]) -> 
     """
     metrics = {f"{dataset}_captions": float(len(data.gallery.ids))}
     for kind, answered in answers.items():
-        metrics[f"{dataset}_{kind}_queries"] = float(len(answered.queries))
-        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(answered.pictures)))
+        asked = answered.queries
+        metrics[f"{dataset}_{kind}_queries"] = float(len(asked.ids))
+        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(asked.pictures)))
         if kind not in LISTS:
             continue
-        queries = data.queries[kind]
         if kind in REMOVED:
-            metrics[f"{dataset}_{kind}_partner_remains"] = float(answered.partner_remains.sum())
+            metrics[f"{dataset}_{kind}_partner_remains"] = float(asked.partner_remains.sum())
         if kind in ("synthetic", "empty"):
-            metrics[f"{dataset}_{kind}_not_asked"] = float(len(queries.ids) - len(answered.queries))
-        for k, values in chance(data.gallery, queries.select(answered.queries), CUTOFFS).items():
+            metrics[f"{dataset}_{kind}_not_asked"] = float(len(data.queries[kind].ids) - len(asked.ids))
+        for k, values in chance(data.gallery, asked, CUTOFFS).items():
             metrics[f"{dataset}_{kind}_chance_odmap@{k}"] = float(values.mean())
     return metrics
 
@@ -106,7 +104,7 @@ def by_class(group: str, measured: Mapping[str, Measured], answers: Mapping[str,
     for kind in REMOVED:
         if kind not in measured:
             continue
-        labels = np.array(answers[kind].class_names)
+        labels = np.array(answers[kind].queries.class_names)
         for name in sorted(set(labels.tolist())):
             member = labels == name
             means = {measure: float(measured[kind].by_query(measure)[member].mean()) for measure in SPLIT_BY}
@@ -115,18 +113,6 @@ def by_class(group: str, measured: Mapping[str, Measured], answers: Mapping[str,
 
 
 GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
-
-
-class EvaluateParameters(Parameters):
-    """Section `decorrelation.evaluate`."""
-
-    partner_probability: float = Field(
-        ge=0, le=1, description="Least P(k | c) in training pictures for k to be called the partner of class c"
-    )
-    permutations: int = Field(ge=100, description="Sign vectors drawn by the randomization tests")
-    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
-    resamples: int = Field(ge=100, description="Bootstrap draws of pictures")
-    seed: int = Field(ge=0, description="Of the tests' and the bootstrap's draws")
 
 
 def usual_partners(corpus: Corpus, least: float) -> dict[str, str]:
@@ -143,17 +129,16 @@ def comparisons(
 
     `measured` is {variant: {set: values}} of one model on one data set.
     """
-    settings = parameters.model_dump(exclude={"partner_probability"})
     for variant, other in compared_variants(list(measured)):
         for kind, left in measured[variant].items():
             right = measured[other].get(kind)
             if right is not None and comparable(kind, left.cell, right.cell):
-                for row in compare(left, right, **settings):
+                for row in compare(left, right, parameters):
                     yield _named(left, right, kind, kind) | row
     for sets in measured.values():
         for kind, other in WITHIN:
             if kind in sets and other in sets:
-                for row in compare(sets[kind], sets[other], **settings):
+                for row in compare(sets[kind], sets[other], parameters):
                     yield _named(sets[kind], sets[other], kind, other) | row
 
 
