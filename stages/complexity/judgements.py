@@ -19,7 +19,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_json, write_table
 from trivium.formats.frame_corpora import read_examples
-from trivium.measures.bootstrap import clustered_interval
+from trivium.measures.bootstrap import OPTIONS, clustered_interval
 
 FRAME_COLUMNS = ("model", "frame", "judged", "correct")
 
@@ -54,9 +54,7 @@ def main(
         metrics[f"{model}_correct_low"], metrics[f"{model}_correct_high"] = clustered_interval(
             list(map(float, correct.values())),
             [of[identifier].text.id for identifier in correct],
-            confidence=parameters.confidence,
-            resamples=parameters.resamples,
-            seed=parameters.seed,
+            **parameters.model_dump(include=OPTIONS),
         )
         by_frame: dict[str, list[bool]] = defaultdict(list)
         for identifier, value in correct.items():

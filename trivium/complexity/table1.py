@@ -7,6 +7,7 @@ among questions with the same answer element; beside the frames' differences, ho
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from pydantic import BeforeValidator, Field
 
 from trivium.complexity.systems import ALONE, System, same_group_donors
 from trivium.core.parameters import Parameters
-from trivium.measures.bootstrap import clustered_interval
+from trivium.measures.bootstrap import OPTIONS, clustered_interval
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
 
@@ -106,12 +107,7 @@ def summarize(
     Args:
         baseline: (questions,) ROUGE-L that it is compared with.
     """
-
-    def interval(values: NDArray[np.float64]) -> tuple[float, float]:
-        return clustered_interval(
-            values, texts, confidence=parameters.confidence, resamples=parameters.resamples, seed=parameters.seed
-        )
-
+    interval = partial(clustered_interval, clusters=texts, **parameters.model_dump(include=OPTIONS))
     metrics = {}
     for measure in MEASURES:
         means = scored.values[measure].mean(axis=1)
