@@ -7,7 +7,6 @@ among questions with the same answer element; beside the frames' differences, ho
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -107,20 +106,22 @@ def summarize(
     Args:
         baseline: (questions,) ROUGE-L that it is compared with.
     """
-    interval = partial(clustered_interval, clusters=texts, **parameters.model_dump(include=OPTIONS))
     metrics = {}
+    options = parameters.model_dump(include=OPTIONS)
     for measure in MEASURES:
         means = scored.values[measure].mean(axis=1)
         metrics[measure] = float(means.mean())
         if len(means) > 1:
             metrics[f"{measure}_sd"] = float(means.std(ddof=1))
-    metrics["rouge_l_low"], metrics["rouge_l_high"] = interval(scored.by_question("rouge_l"))
+    bounds = clustered_interval(scored.by_question("rouge_l"), texts, **options)
+    metrics["rouge_l_low"], metrics["rouge_l_high"] = bounds
     for count in ("missing", "empty", "unknown"):
         metrics[count] = float(sum(getattr(answers, count) for answers in scored.system.by_seed.values()))
     if scored.system.kind != "baseline":
         gain = scored.by_question("rouge_l") - baseline
         metrics["over_baseline"] = float(gain.mean())
-        metrics["over_baseline_low"], metrics["over_baseline_high"] = interval(gain)
+        bounds = clustered_interval(gain, texts, **options)
+        metrics["over_baseline_low"], metrics["over_baseline_high"] = bounds
     return metrics
 
 

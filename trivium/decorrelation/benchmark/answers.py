@@ -107,7 +107,7 @@ def answer(
         return _answer_by_sides(benchmark, vectors)
     match = getattr(model, "match", None) if candidates != 0 else None
     encoded = {
-        part: EncodedPictures(made, match and partial(_match, match, part, batch))
+        part: EncodedPictures(made, None if match is None else partial(_match, match, part, batch))
         for part, made in ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
     }
     candidates = candidates or benchmark.retrieve.candidates.get(benchmark.dataset, 256)

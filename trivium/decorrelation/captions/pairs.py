@@ -183,6 +183,7 @@ def make_pairs(
         counts["dropped_unnamed"] += sum(map(len, by_picture.values()))  # of pictures without any caption
         yield sources
 
+    made: Iterator[list[dict[str, Any]]]
     if captioner is not None:
         made = map(partial(rows_of, write=captioner), chunks())
     else:

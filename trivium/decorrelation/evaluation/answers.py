@@ -276,8 +276,8 @@ def _ranks(file: Path, gallery: Gallery, kind: str) -> Answers:
     table = read_table(file, ["query", "rank"])
     ids, ranks = (table[name].to_numpy().astype(np.int64) for name in ("query", "rank"))
     pictures = gallery.pictures[gallery.rows(ids)] if kind == "text_to_image" else ids
-    none = np.zeros((len(ids), 0), dtype=np.bool_)
-    queries = Queries(tuple(map(str, ids.tolist())), pictures, ("",) * len(ids), none, none, none.any(axis=1))
+    none, absent = np.zeros((len(ids), 0), dtype=np.bool_), np.zeros(len(ids), dtype=np.bool_)
+    queries = Queries(tuple(map(str, ids.tolist())), pictures, ("",) * len(ids), none, none, absent)
     return Answers(queries, recalls(ranks), ranks=ranks)
 
 
