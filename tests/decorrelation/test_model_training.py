@@ -1,13 +1,17 @@
 """Training of a retrieval model: rates, resuming to the bit, mini-batches that change nothing, errors."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
+from tests.decorrelation.retrieved_world import cell
 from tests.decorrelation.tiny_retrieval import TinyModel, settings, write_world
 from tests.nets.curves import Curves
 from trivium.core.image_shards import Images
 from trivium.decorrelation.batches import Batches, Draws, Pictures, training_pairs
-from trivium.decorrelation.training_job import add_gradient, halved, train
+from trivium.decorrelation.matrix import parse_cell
+from trivium.decorrelation.training_job import TrainJob, TrainParameters, add_gradient, halved, train
 from trivium.formats.picture_corpora import read_corpus
 
 
@@ -33,17 +37,11 @@ def batches_of(model, world, options):
 def run(model, world, work, curves=None, options=None, every=3, seed=0):
     work.mkdir(exist_ok=True)
     options = options or settings()
-    return train(
-        model,
-        batches_of(model, world, options),
-        options,
-        steps=options.steps,
-        seed=seed,
-        work=work,
-        checkpoint_every=every,
-        workers=0,
-        log=curves or Curves(),
-    )
+    parameters = TrainParameters(checkpoint_every=every, memory=0, workers=0, threads=None, validation_pictures=0,
+                                 validation_batch=1, models={"clip": {}})  # fmt: skip
+    own = parse_cell(f"coco_clip_ours_{seed}", cell("coco", "clip", "ours"), Path("params.yaml"))
+    job = TrainJob(own, options, parameters, raw=world, pairs=world, painted=world, base=world)
+    return train(model, batches_of(model, world, options), job, work, curves or Curves())
 
 
 def test_the_rate_is_halved_after_each_share_of_the_steps(world, tmp_path):

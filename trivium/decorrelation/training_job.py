@@ -116,17 +116,7 @@ def _train(job: TrainJob, checkpoints: Path, model: RetrievalModel, corpus: Corp
     draws = Draws(pairs, settings.batch_size, share, cell.seed)
     pictures = Pictures(model, raw, Images(job.painted / "train") if pairs.painted else None, job.parameters.memory)
     pictures.keep(draws.shown(job.steps))
-    metrics = train(
-        model,
-        Batches(model, draws, pictures, seed=cell.seed),
-        settings,
-        steps=job.steps,
-        seed=cell.seed,
-        work=checkpoints,
-        checkpoint_every=job.parameters.checkpoint_every,
-        workers=job.parameters.workers,
-        log=log,
-    )
+    metrics = train(model, Batches(model, draws, pictures, seed=cell.seed), job, checkpoints, log)
     painted = draws.painted_before(job.steps)
     return metrics | {
         "original_pairs": float(pairs.original_pairs),
@@ -162,25 +152,17 @@ def halved(steps: int, halve_every: float) -> Callable[[int], float]:
 
 
 def train(
-    model: RetrievalModel,
-    batches: Batches,
-    settings: ModelSettings,
-    *,
-    steps: int,
-    seed: int,
-    work: Path,
-    checkpoint_every: int,
-    workers: int,
-    log: Callable[..., None],
+    model: RetrievalModel, batches: Batches, job: TrainJob, work: Path, log: Callable[..., None]
 ) -> dict[str, float]:
     """Train in place; goes on from the checkpoint in `work` if there is one, to the same weights.
 
-    `seed` is of dropout and whatever else the loss draws. Returns `steps` and `loss` (mean over the last tenth of
-    the steps).
+    The cell's seed is also of dropout and whatever else the loss draws. Returns `steps` and `loss` (mean over the last
+    tenth of the steps).
 
     Raises:
         BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
     """
+    settings, steps = job.settings, job.steps
     trained = [weights for weights in model.module.parameters() if weights.requires_grad]
     if not trained:
         raise BadInput("nothing to train: every weight is frozen", field="settings")
@@ -189,7 +171,7 @@ def train(
 
     def gradient(numbered: tuple[int, Batch], micro_batch: int) -> tuple[float, dict[str, float]]:
         step, batch = numbered
-        torch.manual_seed(seed_of(seed, step, 0))
+        torch.manual_seed(seed_of(job.cell.seed, step, 0))
         model.begin_step(step, steps, batches.steps_an_epoch)
         try:
             return add_gradient(model, batch, step / steps, micro_batch), {}
@@ -205,13 +187,13 @@ def train(
         optimizer,
         LambdaLR(optimizer, halved(steps, settings.halve_every)),
         steps=steps,
-        batches=lambda first: enumerate(batches.between(first, steps, workers), first),
+        batches=lambda first: enumerate(batches.between(first, steps, job.parameters.workers), first),
         gradient=gradient,
         micro_batch=min(settings.mini_batch_size, settings.batch_size),
         unit="pairs",
         max_gradient_norm=settings.max_gradient_norm,
         work=work,
-        checkpoint_every=checkpoint_every,
+        checkpoint_every=job.parameters.checkpoint_every,
         log=log,
     )
     return {"steps": float(steps), "loss": sum(progress.losses) / len(progress.losses)}
