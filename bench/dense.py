@@ -109,7 +109,7 @@ def encode_files(folder: Path, count: int) -> None:
                 matrix[shard.first : shard.first + len(shard.texts)] = read_matrix(file)
 
 
-def raced(path: Path) -> dict[str, object]:
+def run_races(path: Path) -> dict[str, object]:
     """Race on a file of vectors; returns figures, and how many of (queries, k) places differ."""
     mapped, vectors = read_matrix(path), queries()
     matrix, questions = mapped.astype(np.float32), vectors.astype(np.float32)
@@ -148,7 +148,7 @@ def main() -> None:
             write_passages(folder, count)
         harness.write(
             "dense",
-            raced(folder / f"{RACED}.npy")
+            run_races(folder / f"{RACED}.npy")
             | {
                 "k": K,
                 "search_mib": harness.peak_memory(search_file, folder / f"{ROWS}.npy"),

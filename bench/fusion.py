@@ -70,7 +70,7 @@ def as_ranx_qrels(qrels: Qrels) -> "ranx.Qrels":
     return ranx.Qrels(dict(zip(qrels.queries, judged, strict=True)))
 
 
-def aligned(runs: list[Run]) -> list[Run]:
+def align(runs: list[Run]) -> list[Run]:
     """Normalise the runs' scores as our fusion does, and shift each query's minimum to 0."""
     candidates = gather(runs)
     normalized = normalize(candidates, "z_score")
@@ -144,7 +144,7 @@ def main() -> None:
     )
     ours, ours_of_few = (search_weights(*pair, step=STEP, depth=None) for pair in ((runs, qrels), (few, few_qrels)))
     np.testing.assert_allclose(by_numpy(runs, qrels, ours.weights), ours.values, rtol=0, atol=AGREES)
-    _, their_values = their_search(aligned(few), few_qrels, STEP)
+    _, their_values = their_search(align(few), few_qrels, STEP)
     our_values = dict(zip(map(tuple, np.round(ours_of_few.weights, 3).tolist()), ours_of_few.values, strict=True))
     # With a weight of 0 the documents that only that system returned all tie, and ranx leaves the order of ties open.
     untied = [abs(our_values[weights] - value) for weights, value in their_values.items() if min(weights) > 0]
@@ -165,7 +165,7 @@ def main() -> None:
             "races": {
                 f"{QUERIES} questions, {weightings} weightings": harness.race(
                     lambda: search_weights(runs, qrels, step=STEP, depth=None),
-                    harness.Peer("ranx", lambda: their_search(aligned(few), few_qrels, STEP), FEW_QUERIES / QUERIES),
+                    harness.Peer("ranx", lambda: their_search(align(few), few_qrels, STEP), FEW_QUERIES / QUERIES),
                     harness.Peer("NumPy, 15 lines", lambda: by_numpy(runs, qrels, ours.weights)),
                     gflop=2e-9 * weightings * SYSTEMS * united,
                     gigabytes=1e-9 * 8 * SYSTEMS * united,

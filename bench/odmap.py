@@ -86,7 +86,7 @@ def judging_loop(
     return values
 
 
-def judged(ranked: NDArray[np.int64], named: Flags, removed: Flags, remaining: Flags) -> NDArray[np.float64]:
+def judge_by_arrays(ranked: NDArray[np.int64], named: Flags, removed: Flags, remaining: Flags) -> NDArray[np.float64]:
     """Compute ODmAP@k as an expert would."""
     of_sentences = named[ranked]
     right = (of_sentences & remaining[:, None]).any(axis=2) & ~(of_sentences & removed[:, None]).any(axis=2)
@@ -98,7 +98,7 @@ def by_faiss(gallery: NDArray[np.float32], questions: NDArray[np.float32]) -> ND
     return faiss.knn(questions, gallery, K, metric=faiss.METRIC_INNER_PRODUCT)[1]
 
 
-def misplaced(
+def count_misplaced(
     ours: NDArray[np.int64], theirs: NDArray[np.int64], gallery: NDArray[np.float32], questions: NDArray[np.float32]
 ) -> int:
     """Count the places where two ranked lists have different captions; the scores there must agree in float32.
@@ -138,8 +138,8 @@ def main() -> None:
         _, ranked = top_captions(raced, gallery, K)
         by_the_loop = np.array(search_loop(in_memory, raced[:LOOPED]))
         places = {
-            "misplaced_by_the_loop": misplaced(ranked[:LOOPED], by_the_loop, in_memory, raced[:LOOPED]),
-            "misplaced_by_faiss": misplaced(ranked, by_faiss(in_memory, raced), in_memory, raced),
+            "misplaced_by_the_loop": count_misplaced(ranked[:LOOPED], by_the_loop, in_memory, raced[:LOOPED]),
+            "misplaced_by_faiss": count_misplaced(ranked, by_faiss(in_memory, raced), in_memory, raced),
         }
         search = harness.race(
             lambda: top_captions(raced, gallery, K),
@@ -153,12 +153,12 @@ def main() -> None:
     lists = np.resize(ranked, (QUERIES, K))
     as_lists, sets = lists.tolist(), [[set(np.flatnonzero(row).tolist()) for row in matrix] for matrix in flags]
     values = odmap(lists, *flags, [K])[K]
-    differences = [values - other for other in (judging_loop(as_lists, *sets), judged(lists, *flags))]
+    differences = [values - other for other in (judging_loop(as_lists, *sets), judge_by_arrays(lists, *flags))]
     np.testing.assert_allclose(differences, 0, atol=CLOSE["values"])
     judging = harness.race(
         lambda: odmap(lists, *flags, [K]),
         harness.Peer("a loop", lambda: judging_loop(as_lists, *sets)),
-        harness.Peer("NumPy, 3 lines", lambda: judged(lists, *flags)),
+        harness.Peer("NumPy, 3 lines", lambda: judge_by_arrays(lists, *flags)),
         gigabytes=1e-9 * QUERIES * (K + 2) * CLASSES,
         why=JUDGING_WHY,
     )

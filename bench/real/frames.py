@@ -120,7 +120,7 @@ def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[Set
     frames; `frame_of_trigger` given trigger and lexical unit; `element_given_frame` given these and the frame.
     """
     plain, true = [text.text for text in texts], list(map(with_frames, texts))
-    parsed = [_where_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
+    parsed = [_keep_annotated(frames, text) for frames, text in zip(parser.parse(plain), texts, strict=True)]
     completed = parser.with_elements(plain, [text.frames for text in true])
     named = [
         SetScore(sum(a == b.frame for a, b in zip(names, text.frames, strict=True)), len(names), len(names))
@@ -135,7 +135,7 @@ def scored(parser: Parser, texts: Sequence[AnnotatedText]) -> dict[str, list[Set
     }
 
 
-def _where_annotated(parsed: Iterable[FrameInstance], text: AnnotatedText) -> list[FrameInstance]:
+def _keep_annotated(parsed: Iterable[FrameInstance], text: AnnotatedText) -> list[FrameInstance]:
     spans = [span for (span,) in triggers_in(text.frames)]
     return [frame for frame in parsed if any(frame.lexical_unit.span.overlaps(span) for span in spans)]
 

@@ -60,7 +60,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
     training = [question for question in piaf.questions if question.title not in held_out]
     questions = [question for question in piaf.questions if question.title in held_out][:ASKED]
     began = time.perf_counter()
-    reader, trained = _trained(training, rng, work)
+    reader, trained = _train(training, rng, work)
     seconds = time.perf_counter() - began
     readings = [Reading(question.id, question.question, question.context) for question in questions]
     answers = [answer.text for answer in reader.answer(readings, 16)]
@@ -96,7 +96,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
     }
 
 
-def _trained(
+def _train(
     training: Sequence[SquadQuestion], rng: np.random.Generator, work: Path
 ) -> tuple[ExtractiveReader, dict[str, float]]:
     """Train a reader on the sample's French, then on these questions; returns it and counts."""

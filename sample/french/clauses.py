@@ -44,15 +44,15 @@ class Verbal:
         if far:
             located = role == "third" and event.fillers[role].is_located
             if role == self.role or role in ADJUNCTS or located:
-                ways += [self._matrix] if role == "reason" else [self._matrix, self._coordinated]
+                ways += [self._tell_matrix] if role == "reason" else [self._tell_matrix, self._tell_coordinated]
             if role == self.role and self.pronoun is None:
-                ways.append(self._after)
+                ways.append(self._tell_after)
             return self.rng.choice(ways)(role) if ways and not is_origin else None
-        ways += [self._simple] * 3
+        ways += [self._tell_simple] * 3
         if self.pronoun is None and not is_origin:
-            ways += [self._relative, self._participle, self._object_relative]
+            ways += [self._tell_relative, self._tell_participle, self._tell_object_relative]
             if role not in (self.role, *ADJUNCTS):
-                ways.append(self._matrix)
+                ways.append(self._tell_matrix)
         self.rng.shuffle(ways)
         return next((clause for way in ways if (clause := way("")) is not None), None)
 
@@ -73,7 +73,7 @@ class Verbal:
         elements = {self.role: subject} | ({role: fronted[1]} if fronted else {})
         return sentence(root, clause, fronted, **elements)
 
-    def _simple(self, _: str) -> Telling:
+    def _tell_simple(self, _: str) -> Telling:
         """Le roi attaqua la ville; en 1312, le roi attaqua la ville."""
         front = [role for role in ("time", "place") if role in self.event.fillers]
         role = self.rng.choice(front) if front and self.rng.random() < 0.45 else ""
@@ -82,7 +82,7 @@ class Verbal:
         clause.root.open(self.relation, subject)
         return self._end(clause.root, clause, subject, role)
 
-    def _matrix(self, role: str) -> Telling:
+    def _tell_matrix(self, role: str) -> Telling:
         """Le roi réussit à attaquer la ville."""
         lemma, mark = self.rng.choice(_PASSIVE_MATRIX if self.passive else _MATRIX)
         mood, tense = ("past infinitive", "imperfect") if lemma == "sembler" else ("infinitive", "past")
@@ -94,10 +94,10 @@ class Verbal:
         root.open("nsubj", subject).close("xcomp", clause.root)
         return self._end(root, clause, subject, role)
 
-    def _coordinated(self, role: str) -> Telling | None:
+    def _tell_coordinated(self, role: str) -> Telling | None:
         """Le roi franchit le fleuve et attaqua la ville."""
         subject = self._subject()
-        other = self._other(subject, acts=True)
+        other = self._say_other(subject, acts=True)
         if other is None:
             return None
         form = Form(self.passive).agreeing(subject)
@@ -105,10 +105,10 @@ class Verbal:
         other.close("conj", clause.root.open("cc", Node("et", "CCONJ")))
         return self._end(other, clause, subject, role)
 
-    def _after(self, _: str) -> Telling | None:
+    def _tell_after(self, _: str) -> Telling | None:
         """Après avoir attaqué la ville, le roi franchit le fleuve."""
         subject = self._subject()
-        other = self._other(subject, acts=True)
+        other = self._say_other(subject, acts=True)
         if other is None:
             return None
         mood, mark = ("infinitive", "avant_de") if self.rng.random() < 0.4 else ("past infinitive", "après")
@@ -116,10 +116,10 @@ class Verbal:
         clause.root.open("mark", adposition(mark))
         return sentence(other, clause, ("advcl", clause.root), **{self.role: subject})
 
-    def _relative(self, _: str) -> Telling | None:
+    def _tell_relative(self, _: str) -> Telling | None:
         """L'armée, qui attaqua la ville, jouissait d'une grande renommée."""
         subject = self._subject()
-        other = self._other(subject, acts=False)
+        other = self._say_other(subject, acts=False)
         if other is None:
             return None
         clause = self._verb(subject)
@@ -127,24 +127,24 @@ class Verbal:
         _set_apart(subject, clause.root, "acl:relcl")
         return self._end(other, clause, subject)
 
-    def _participle(self, _: str) -> Telling | None:
+    def _tell_participle(self, _: str) -> Telling | None:
         """La ville, attaquée par l'armée en 1312, prospéra longtemps."""
         if not self.passive or len(self.event.fillers) < 2:
             return None
         subject = self._subject()
-        other = self._other(subject, acts=False)
+        other = self._say_other(subject, acts=False)
         if other is None:
             return None
         clause = self._verb(subject, "participle")
         _set_apart(subject, clause.root, "acl")
         return self._end(other, clause, subject)
 
-    def _object_relative(self, _: str) -> Telling | None:
+    def _tell_object_relative(self, _: str) -> Telling | None:
         """La ville, que l'armée avait attaquée, prospéra longtemps."""
         if self.passive or "theme" not in self.event.fillers or self.event.unit.of:
             return None
         theme = self.wording.tree(self.event.fillers["theme"])
-        other = self._other(theme, acts=False, role="theme")
+        other = self._say_other(theme, acts=False, role="theme")
         if other is None:
             return None
         subject = self._subject()
@@ -154,7 +154,7 @@ class Verbal:
         _set_apart(theme, clause.root, "acl:relcl")
         return sentence(other, clause, agent=subject, theme=theme)
 
-    def _other(self, subject: Node, *, acts: bool, role: str = "") -> Node | None:
+    def _say_other(self, subject: Node, *, acts: bool, role: str = "") -> Node | None:
         """Make another clause about a subject (the filler of `role`): what it did (`acts`) or was."""
         category = _CATEGORIES.get(self.event.fillers[role or self.role].kind)
         if category is None:

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from sample.french.bank import Frame, Unit
-from sample.french.phrases import adposition, governed, phrase
+from sample.french.phrases import adposition, govern, phrase
 from sample.french.tree import Node
 
 ADJUNCTS = ("time", "place", "reason")
@@ -100,7 +100,7 @@ class Wording:
                 relation, node = self.adjunct(role, event.fillers[role], noun=noun)
             else:
                 relation, preposition = arguments[role]
-                node = governed(preposition, self.tree(event.fillers[role]))
+                node = govern(preposition, self.tree(event.fillers[role]))
             root.close(relation, node)
             elements[role] = node
         return elements

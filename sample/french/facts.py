@@ -84,7 +84,7 @@ class Scene:
 
     def ask(self, event: Event, unit: Unit, role: str, given: tuple[str, ...]) -> Query | None:
         """Make the question by a lexical unit; None where the unit cannot ask for it."""
-        questions = (ask(event, unit, role, given, _naming(event, given), self.cast.rng) for _ in range(4))
+        questions = (ask(event, unit, role, given, _word_given(event, given), self.cast.rng) for _ in range(4))
         return next((question for question in questions if question is not None), None)
 
     def tell(
@@ -152,7 +152,7 @@ def _draw_scene(frame: Frame, names: Names, rng: random.Random, *, chain: bool) 
     return Scene(frame, cast, draw_title(cast), asides[:place], asides[place:], years[place], agent)
 
 
-def _chained(scene: Scene) -> Iterator[Version | None]:
+def _write_chained(scene: Scene) -> Iterator[Version | None]:
     """f1: the agent acted in the sentence before; it is a pronoun or possessive in one version, a name in the other."""
     unit, agent, rng = scene.draw_unit(), scene.agent, scene.cast.rng
     role, event = scene.draw_event(unit, "agent")
@@ -165,7 +165,7 @@ def _chained(scene: Scene) -> Iterator[Version | None]:
         yield scene.tell({"f1": is_there}, event, query, seed, stand_in)
 
 
-def _turned(scene: Scene) -> Iterator[Version | None]:
+def _write_turned(scene: Scene) -> Iterator[Version | None]:
     """f2 and f3: told by a verb and by a noun, each of them asked by both."""
     rng = scene.cast.rng
     units = {noun: draw_unit(scene.frame, noun=noun, rng=rng) for noun in (False, True)}
@@ -180,7 +180,7 @@ def _turned(scene: Scene) -> Iterator[Version | None]:
             yield scene.tell({"f2": noun, "f3": noun != by_noun}, replace(event, unit=unit), query, seed)
 
 
-def _distant(scene: Scene) -> Iterator[Version | None]:
+def _write_distant(scene: Scene) -> Iterator[Version | None]:
     """f4: the answer is two or more arcs from the trigger, or one."""
     unit, rng = scene.draw_unit(), scene.cast.rng
     role, event = scene.draw_event(unit)
@@ -190,7 +190,7 @@ def _distant(scene: Scene) -> Iterator[Version | None]:
         yield scene.tell({"f4": is_far}, event, query, seed)
 
 
-def _sparse(scene: Scene) -> Iterator[Version | None]:
+def _write_sparse(scene: Scene) -> Iterator[Version | None]:
     """f5: the event has two elements, or four; the question names the same one of them."""
     frame, rng, unit = scene.frame, scene.cast.rng, scene.draw_unit()
     role = draw_role(frame, scene.cast.focus, rng)
@@ -208,24 +208,24 @@ def _sparse(scene: Scene) -> Iterator[Version | None]:
         yield scene.tell({"f5": is_few}, few if is_few else event, query, seed)
 
 
-def _reworded(scene: Scene) -> Iterator[Version | None]:
+def _write_reworded(scene: Scene) -> Iterator[Version | None]:
     """f6 (and f0, which the corpora add): told and asked by another verb than the usual one, and by the usual one."""
     frame, rng, usual = scene.frame, scene.cast.rng, usual_unit(scene.frame)
     other = rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
     role, event = scene.draw_event(usual if usual.kinds else other)
     given, seed, asking = draw_given(event, role, rng), rng.random(), rng.random()
     for is_varied, unit in ((True, other), (False, usual)):
-        query = ask(event, unit, role, given, _naming(event, given), random.Random(asking))
+        query = ask(event, unit, role, given, _word_given(event, given), random.Random(asking))
         reworded = replace(event, unit=unit)
         yield scene.tell({"f6": is_varied}, reworded, query, seed) if event.suits(unit) else None
 
 
 KINDS: Mapping[str, Callable[[Scene], Iterator[Version | None]]] = {
-    "f1": _chained,
-    "f2 f3": _turned,
-    "f4": _distant,
-    "f5": _sparse,
-    (ASSIGNED := "f0 f6"): _reworded,
+    "f1": _write_chained,
+    "f2 f3": _write_turned,
+    "f4": _write_distant,
+    "f5": _write_sparse,
+    (ASSIGNED := "f0 f6"): _write_reworded,
 }
 
 
@@ -234,12 +234,12 @@ def usual_unit(frame: Frame) -> Unit:
     return max(frame.units_of(noun=False), key=lambda unit: unit.weight)
 
 
-def tellable() -> list[Frame]:
+def get_tellable() -> list[Frame]:
     """Return the frames that describe something happening: all but Origin."""
     return [frame for frame in frames().values() if frame.name != "Origin"]
 
 
-def _naming(event: Event, given: Collection[str]) -> Wording:
+def _word_given(event: Event, given: Collection[str]) -> Wording:
     return Wording(frozenset(event.fillers[role] for role in given))
 
 
@@ -273,7 +273,7 @@ def build_crossed(
 def group_frames(seed: int) -> dict[str, int]:
     """Return the group, 0 to 3, of each frame with several verbs; groups are alike in how many verbs frames have."""
     rng = random.Random(f"french groups {seed}")
-    verbs = {frame.name: len(frame.units_of(noun=False)) for frame in tellable()}
+    verbs = {frame.name: len(frame.units_of(noun=False)) for frame in get_tellable()}
     names = [name for name, count in verbs.items() if count > 1]
     names.sort(key=lambda name: (-verbs[name], rng.random()))
     groups: dict[str, int] = {}
@@ -310,7 +310,7 @@ def style_of(corpus: str, groups: Mapping[str, int]) -> Style:
 def _rows(kind: str, count: int, builder: Builder, groups: Mapping[str, int]) -> Iterator[dict[str, Any]]:
     """Make facts of a kind, as rows; the builder remembers what they tell."""
     rng = random.Random(f"french facts {kind} {builder.seed}")
-    frames = [frame for frame in tellable() if kind != ASSIGNED or frame.name in groups]
+    frames = [frame for frame in get_tellable() if kind != ASSIGNED or frame.name in groups]
     for number, (frame, versions) in enumerate(write_facts(kind, count, frames, builder.names, rng), 1):
         name = f"{kind.replace(' ', '-')}-{number:04}"
         for place, version in enumerate(versions):

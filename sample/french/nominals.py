@@ -4,7 +4,7 @@ import random
 
 from sample.french.bank import fillers
 from sample.french.events import ADJUNCTS, Event, Telling, Wording
-from sample.french.phrases import governed, phrase, predicate, the
+from sample.french.phrases import govern, phrase, predicate, the
 from sample.french.tree import Node
 from sample.french.verbs import Form, sentence, verb_group
 
@@ -46,23 +46,23 @@ class Nominal:
     def tell(self, role: str, *, far: bool) -> Telling | None:
         """Make a sentence with an element two or more arcs from the trigger (`far`), or one; None: there is no way."""
         if self.event.frame.name == "Origin":
-            return None if far or len(self.event.fillers) != 2 else self._equation()
+            return None if far or len(self.event.fillers) != 2 else self._tell_equation()
         if not is_sayable(self.event, {*self.event.fillers}):
             return None
         if not far:
-            return self._near()
+            return self._tell_near()
         if role == "agent":
-            return self._carried_out(active=self.pronoun is not None or self.rng.random() < 0.5)
+            return self._tell_carried_out(active=self.pronoun is not None or self.rng.random() < 0.5)
         if self.pronoun is not None:
             return None
         if role == "theme":
-            return self._undergone()
-        return self._took_place(role) if role in ADJUNCTS else None
+            return self._tell_undergone()
+        return self._tell_took_place(role) if role in ADJUNCTS else None
 
     def _noun_phrase(self, role: str, determiner: str = "le") -> Telling:
         return noun_phrase(self.event, self.wording, determiner=determiner, without=(role,))
 
-    def _near(self) -> Telling:
+    def _tell_near(self) -> Telling:
         """L'attaque marqua les esprits; les chroniques évoquent l'attaque."""
         possessor = "" if self.pronoun is None else "leur" if self.pronoun.number == "p" else "son"
         telling = noun_phrase(self.event, self.wording, possessor=possessor)
@@ -75,7 +75,7 @@ class Nominal:
             root = Node(form, "VERB", lemma).open("nsubj", witness).close("obj", telling.root)
         return sentence(root, telling)
 
-    def _carried_out(self, *, active: bool) -> Telling | None:
+    def _tell_carried_out(self, *, active: bool) -> Telling | None:
         """Le roi mena l'attaque; l'attaque fut menée par le roi."""
         carry = self.event.unit.carry
         if not carry or "agent" not in self.event.fillers:
@@ -86,28 +86,28 @@ class Nominal:
             root = verb_group(carry, Form(False).agreeing(agent)).open("nsubj", agent).close("obj", telling.root)
         else:
             root = verb_group(carry, Form(True).agreeing(telling.root)).open("nsubj:pass", telling.root)
-            root.close("obl:agent", governed("par", agent))
+            root.close("obl:agent", govern("par", agent))
         return sentence(root, telling, agent=agent)
 
-    def _undergone(self) -> Telling | None:
+    def _tell_undergone(self) -> Telling | None:
         """La ville fit l'objet d'une attaque."""
         if not self.event.unit.undergone or "theme" not in self.event.fillers:
             return None
         theme = self.wording.tree(self.event.fillers["theme"])
         telling = self._noun_phrase("theme", "un")
-        thing = phrase("le:d objet:m").close("nmod", governed("de", telling.root))
+        thing = phrase("le:d objet:m").close("nmod", govern("de", telling.root))
         root = verb_group("faire", Form(False).agreeing(theme)).open("nsubj", theme).close("obj", thing)
         return sentence(root, telling, theme=theme)
 
-    def _took_place(self, role: str) -> Telling:
+    def _tell_took_place(self, role: str) -> Telling:
         """L'attaque eut lieu en 1312; l'attaque fut menée en 1312."""
         telling = self._noun_phrase(role)
-        root = happening(self.event, telling.root, Form(True), self.rng)
+        root = say_happened(self.event, telling.root, Form(True), self.rng)
         relation, node = self.wording.adjunct(role, self.event.fillers[role], noun=False)
         root.close(relation, node)
         return sentence(root, telling, None, **{role: node})
 
-    def _equation(self) -> Telling:
+    def _tell_equation(self) -> Telling:
         """La provenance du vase était la ville de Belmar."""
         telling = self._noun_phrase("theme")
         root = self.wording.tree(self.event.fillers["theme"])
@@ -117,7 +117,7 @@ class Nominal:
         return sentence(root, telling, theme=root)
 
 
-def happening(event: Event, subject: Node, form: Form, rng: random.Random) -> Node:
+def say_happened(event: Event, subject: Node, form: Form, rng: random.Random) -> Node:
     """Make a verb that says that an event happened, in agreement with its noun: eut lieu, fut menée."""
     carry = event.unit.carry
     if carry in _TAKES_PLACE and (not carry or rng.random() < 0.6):

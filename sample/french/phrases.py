@@ -18,7 +18,7 @@ def the(lemma: str, head: Node) -> Node:
     return Node(determiner(lemma, head.gender, head.number), "DET", lemma)
 
 
-def governed(preposition: str, head: Node) -> Node:
+def govern(preposition: str, head: Node) -> Node:
     """Put a preposition before a noun phrase; "" leaves it bare."""
     return head.open("case", adposition(preposition)) if preposition else head
 

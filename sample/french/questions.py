@@ -4,8 +4,8 @@ import random
 
 from sample.french.bank import fillers, words
 from sample.french.events import ADJUNCTS, Event, Filler, Wording
-from sample.french.nominals import happening, is_sayable, noun_phrase
-from sample.french.phrases import governed, phrase
+from sample.french.nominals import is_sayable, noun_phrase, say_happened
+from sample.french.phrases import govern, phrase
 from sample.french.tree import Node
 from sample.french.verbs import Form, verb_group, verb_phrase
 
@@ -42,12 +42,12 @@ class Question:
         if self.role == "agent":
             if not can_be_passive or self.rng.random() < 0.7:
                 return verb_phrase(event, Form(False, tense), self.wording).root.open("nsubj", self._who())
-            return self._clause(Form(True, tense), "obl:agent", governed("par", Node("qui", "PRON")))
+            return self._clause(Form(True, tense), "obl:agent", govern("par", Node("qui", "PRON")))
         if self.role != "theme":
             passive = "agent" not in named or (can_be_passive and self.rng.random() < 0.35)
             return None if passive and not can_be_passive else self._clause(Form(passive, tense), "obl:mod")
         if "agent" in named and unit.of:
-            return self._clause(Form(False, tense), "obl:arg", governed(unit.of, self._which()))
+            return self._clause(Form(False, tense), "obl:arg", govern(unit.of, self._which()))
         if "agent" in named:
             thing = self._which()
             return self._clause(Form(False, tense), "obj", thing, object_before=thing)
@@ -83,15 +83,15 @@ class Question:
         if self.role == "theme":  # quel lieu a fait l'objet de l'attaque
             if not event.unit.undergone:
                 return None
-            thing = phrase("le:d objet:m").close("nmod", governed("de", deed))
+            thing = phrase("le:d objet:m").close("nmod", govern("de", deed))
             return verb_group("faire", Form(False, "perfect")).open("nsubj", self._which()).close("obj", thing)
         if self.role not in ADJUNCTS:
             return None
         if self.role == "reason" and self.rng.random() < 0.5:  # quel fut le but de l'attaque
             word, noun = ("quel", "but:m") if self.answer.kind == "purpose" else ("quelle", "cause:f")
-            subject = phrase(f"le:d {noun}").close("nmod", governed("de", deed))
+            subject = phrase(f"le:d {noun}").close("nmod", govern("de", deed))
             return Node(word, "PRON", "quel").close("cop", Node("fut", "AUX", "être")).close("nsubj", subject)
-        root = happening(event, deed, Form(True, self.rng.choice(("perfect", "past"))), self.rng)
+        root = say_happened(event, deed, Form(True, self.rng.choice(("perfect", "past"))), self.rng)
         _invert(root, deed)
         return root.open("obl:mod", self._when_or_where())
 
@@ -103,7 +103,7 @@ class Question:
         root = verb_group(carry, Form(True, self.rng.choice(("perfect", "past"))).agreeing(deed))
         _invert(root, deed)
         root.open("nsubj:pass", deed)
-        return root.open("obl:agent", governed("par", Node("qui", "PRON")))
+        return root.open("obl:agent", govern("par", Node("qui", "PRON")))
 
     def _who(self) -> Node:
         """Return "qui", or the word for a kind of thing."""
@@ -119,7 +119,7 @@ class Question:
         """Return the question word of an adjunct or a third element."""
         answer = self.answer
         if self.role == "third" and answer.is_people:
-            return governed(self.event.unit.third, Node("qui", "PRON"))
+            return govern(self.event.unit.third, Node("qui", "PRON"))
         if answer.kind == "news":
             return phrase("à quel:d sujet:m")
         asking = self.rng.choice(words()["question_words"]["located" if answer.is_located else answer.kind])

@@ -47,7 +47,7 @@ def write_sources(
         size: side of a photograph in pixels.
         difficulty: how far photographs differ.
     """
-    candidates = ask_candidates(entities, seed, questions, linked=linked, told=_told(raw / "triviaqa" / "train.jsonl"))
+    candidates = ask_candidates(entities, seed, questions, linked=linked, told=_read_told(raw / "triviaqa/train.jsonl"))
     write_json(out / "triviaqa.json", {"Data": [candidate.record() for candidate in candidates], "Domain": "sample"})
     items = list(plant(entities, seed))
     write_json_lines(out / "wikidata.jsonl", items)
@@ -72,7 +72,7 @@ def write_sources(
     }
 
 
-def _told(trivia: Path) -> dict[str, str]:
+def _read_told(trivia: Path) -> dict[str, str]:
     """Return the words of TriviaQA's training questions and answers about each entity, by its Wikipedia id."""
     told: defaultdict[str, str] = defaultdict(str)
     for _, record in read_json_lines(trivia):

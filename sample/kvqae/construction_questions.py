@@ -98,15 +98,15 @@ def bracket_name(name: str, label: str) -> str:
     first, joint, rest = re.match(r"(.*?)(?: (of|and|&) (.*))?$", name).groups()  # type: ignore[union-attr]
     *before, head = first.split()
 
-    def tagged(word: str) -> str:
+    def tag_word(word: str) -> str:
         tag = {"the": "DT", "of": "IN", "and": "CC", "&": "CC"}.get(word, "NNP" if label else "NN")
         return f"{word}/{tag}/{label}" if label else f"{word}/{tag}"
 
-    words = [f"[{'det' if word == 'the' else 'compound'} {tagged(word)}]" for word in before] + [tagged(head)]
+    words = [f"[{'det' if word == 'the' else 'compound'} {tag_word(word)}]" for word in before] + [tag_word(head)]
     if joint == "of":
-        words.append(f"[prep {tagged(joint)} [pobj {bracket_name(rest, label)}]]")
+        words.append(f"[prep {tag_word(joint)} [pobj {bracket_name(rest, label)}]]")
     elif joint:
-        words.append(f"[cc {tagged(joint)}] [conj {bracket_name(rest, label)}]")
+        words.append(f"[cc {tag_word(joint)}] [conj {bracket_name(rest, label)}]")
     return " ".join(words)
 
 

@@ -148,7 +148,7 @@ class Frame:
         return Frame(cos * squeeze - sin * shear, -sin, x, sin * squeeze + cos * shear, cos, y)
 
 
-def _refined(points: list[Point]) -> list[Point]:
+def _refine(points: list[Point]) -> list[Point]:
     """Return the same line with eight points for each segment, so that it can be bent."""
     return [
         (ax + (bx - ax) * step / 8, ay + (by - ay) * step / 8)
@@ -169,7 +169,7 @@ class Canvas:
     def _pixels(self, points: Iterable[Point]) -> list[tuple[int, int]]:
         scale = self.size * OVERSAMPLING
         if self.frame.wave:
-            points = _refined(list(points))
+            points = _refine(list(points))
         return [(round(x * scale), round(y * scale)) for x, y in starmap(self.frame, points)]
 
     def polygon(self, points: Iterable[Point], fill: Colour) -> None:

@@ -147,7 +147,7 @@ def portrait(identity: int, view: int, *, size: int, difficulty: Difficulty) -> 
         stranger = Face.of(STRANGERS + dice.integer(0, 10**9), difficulty.identity_spread)
         x = dice.choice((dice.uniform(0.1, 0.2), dice.uniform(0.8, 0.9)))
         _draw_person(canvas, stranger, Frame.placed(x, dice.uniform(0.3, 0.45), 0.09, dice.bell(4)), dice, difficulty)
-    face = _disguised(Face.of(identity, difficulty.identity_spread), dice, difficulty)
+    face = _disguise(Face.of(identity, difficulty.identity_spread), dice, difficulty)
     crop = difficulty.crop
     scale = 0.25 * (1 + crop * dice.uniform(-0.3, 0.35))
     frame = Frame.placed(
@@ -191,7 +191,7 @@ def _setting(size: int, dice: Dice) -> Canvas:
     return canvas
 
 
-def _disguised(face: Face, dice: Dice, difficulty: Difficulty) -> Face:
+def _disguise(face: Face, dice: Dice, difficulty: Difficulty) -> Face:
     """Vary a person's looks: other hair, glasses or beard."""
     if dice.chance(difficulty.disguise):
         face = replace(face, style=dice.choice(styles(face.woman)))

@@ -123,7 +123,7 @@ class Pen:
                 self._shapes[first:] = [shape for shape in cut if shape.points]
             else:
                 for number, step in enumerate(self._steps(part)):
-                    self._draw(part.get("draw", part.get("mirror")), _then(step, frame), number)
+                    self._draw(part.get("draw", part.get("mirror")), _compose(step, frame), number)
 
     def _steps(self, part: dict[str, Any]) -> list[Frame]:
         """Return the map of each copy that a mapping draws."""
@@ -131,20 +131,20 @@ class Pen:
             return [Frame(), Frame(a=-1.0)]
         if "turn" in part:
             count = int(self._number(part["turn"]))
-            return [_placed(0, 0, 1, 1, i * 360 / count) for i in range(count)]
+            return [_place(0, 0, 1, 1, i * 360 / count) for i in range(count)]
         if "row" in part:
             count, (dx, dy) = int(self._number(part["row"])), map(self._number, part["pitch"])
-            return [_placed((i - (count - 1) / 2) * dx, i * dy) for i in range(count)]
+            return [_place((i - (count - 1) / 2) * dx, i * dy) for i in range(count)]
         if "cells" in part:
             columns, rows = (int(self._number(number)) for number in part["cells"])
             left, top, right, bottom = (self._number(number) for number in part["in"])
             rx, ry = (right - left) / max(1, columns) / 2, (bottom - top) / max(1, rows) / 2
             return [
-                _placed(left + rx * (2 * column + 1), top + ry * (2 * row + 1), rx, ry)
+                _place(left + rx * (2 * column + 1), top + ry * (2 * row + 1), rx, ry)
                 for row in range(rows)
                 for column in range(columns)
             ]
-        return [_placed(*(self._number(number) for number in part["at"]))]
+        return [_place(*(self._number(number) for number in part["at"]))]
 
     def _draw_shape(self, text: str, frame: Frame, copy: int) -> None:
         shape, paint, *rest = _words(text)
@@ -153,7 +153,7 @@ class Pen:
         if shape in ("rungs", "zigzag"):
             count, middle = int(self._number(rest[0])), rest.index("to")
             first, second = (self._curve(numbers) for numbers in (rest[1:middle], rest[middle + 1 :]))
-            ends = [(_along(first, i / count), _along(second, i / count)) for i in range(count + 1)]
+            ends = [(_interpolate(first, i / count), _interpolate(second, i / count)) for i in range(count + 1)]
             if shape == "zigzag":
                 ends = [(a[i % 2], b[1 - i % 2]) for i, (a, b) in enumerate(pairwise(ends))]
             for line in ends:
@@ -162,7 +162,7 @@ class Pen:
             ink, _, ground = name.partition(":")
             self._colours |= {"ink": self._fill(ink), "ground": self._fill(ground or "paper")}
             x, y, r = map(self._number, rest)
-            self._draw(read("charges")[self._figure], _then(_placed(x, y, r), frame), 0)
+            self._draw(read("charges")[self._figure], _compose(_place(x, y, r), frame), 0)
         else:
             self._add(self._outline(shape, self._pairs(rest)), frame, name, width)
 
@@ -218,20 +218,20 @@ def _words(text: str) -> list[Any]:
     return [float(word) if _NUMBER.fullmatch(word) else word for word in text.split()]
 
 
-def _placed(x: float, y: float, rx: float = 1.0, ry: float | None = None, degrees: float = 0.0) -> Frame:
+def _place(x: float, y: float, rx: float = 1.0, ry: float | None = None, degrees: float = 0.0) -> Frame:
     """Make a map that scales by `rx` (and by `ry` downwards, if given), then turns clockwise and moves."""
     ry, cos, sin = rx if ry is None else ry, cosine(degrees), sine(degrees)
     return Frame(rx * cos, -ry * sin, x, rx * sin, ry * cos, y)
 
 
-def _then(first: Frame, second: Frame) -> Frame:
+def _compose(first: Frame, second: Frame) -> Frame:
     (c, f), a, b, d, e = second(first.c, first.f), second.a, second.b, second.d, second.e
     return Frame(
         a * first.a + b * first.d, a * first.b + b * first.e, c, d * first.a + e * first.d, d * first.b + e * first.e, f
     )
 
 
-def _along(line: Sequence[Point], share: float) -> Point:
+def _interpolate(line: Sequence[Point], share: float) -> Point:
     """Return the point at a share of a line, each of whose segments counts equally."""
     place = share * (len(line) - 1)
     first = min(int(place), len(line) - 2)

@@ -75,7 +75,7 @@ def test_the_weight_search_finds_the_optimum_that_ranx_finds(figures, small):
 def test_exact_search_is_what_faiss_and_sentence_transformers_find(tmp_path, small):
     small(dense, QUERIES=60, FEW=30, K=10)
     dense.write_vectors(tmp_path / "vectors.npy", 5000)
-    found = dense.raced(tmp_path / "vectors.npy")
+    found = dense.run_races(tmp_path / "vectors.npy")
     assert found["places_of_faiss_that_differ"] <= 5
     assert list(found["races"]) == ["60 questions, 5000 vectors of 384"]
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sample.french.cast import draw_names
-from sample.french.facts import CORPORA, KINDS, Version, build_crossed, group_frames, role_in, tellable, write_facts
+from sample.french.facts import CORPORA, KINDS, Version, build_crossed, get_tellable, group_frames, role_in, write_facts
 from trivium.complexity.factors.members.f4 import arcs
 from trivium.formats.squad import SquadQuestion
 
@@ -15,7 +15,7 @@ from trivium.formats.squad import SquadQuestion
 @pytest.fixture(scope="module")
 def written() -> dict[str, list[list[Version]]]:
     names = draw_names(random.Random("names"))
-    frames = [frame for frame in tellable() if len(frame.units_of(noun=False)) > 1]
+    frames = [frame for frame in get_tellable() if len(frame.units_of(noun=False)) > 1]
     return {kind: [made for _, made in write_facts(kind, 40, frames, names, random.Random(kind))] for kind in KINDS}
 
 
