@@ -10,7 +10,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
-from trivium.kvqae.retrieval.training_pairs import write_pairs
+from trivium.kvqae.retrieval.training_pairs import PairFiles, write_pairs
 from trivium.nets.bert import TOWERS
 
 
@@ -35,11 +35,8 @@ def main(
     out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
     """Make training pairs, and fine-tune the pretrained encoders of questions and passages."""
-    outs = {"train": out_train, "validation": out_validation}
-    counts = write_pairs(
-        outs, questions=questions, runs=runs, depth=parameters.depth, passages=passages, articles=articles
-    )
-    write_json(out_pairs_counts, counts)
+    files = PairFiles(out_train, out_validation, passages, articles)
+    write_json(out_pairs_counts, write_pairs(files, questions=questions, runs=runs, depth=parameters.depth))
     task = partial(
         train_dual_encoder,
         # A worker cannot import this script's class; `starts` has the folders of `start`.
@@ -51,10 +48,7 @@ def main(
             "base": str(parameters.start),
             "data": f"{out_train} (ViQuAE, or the sample world's counterpart)",
         },
-        train=out_train,
-        validation=out_validation,
-        passages=passages,
-        articles=articles,
+        files=files,
     )
     return run_task(context, task, out, description="DPR")
 

@@ -7,7 +7,7 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import CARD, DprParameters, take_published, train_dual_encoder
-from trivium.kvqae.retrieval.training_pairs import write_pairs
+from trivium.kvqae.retrieval.training_pairs import PairFiles, write_pairs
 from trivium.nets.bert import TOWERS
 
 
@@ -30,31 +30,17 @@ def main(
 
     The two share no weights. If --published has both, they are used instead.
     """
-    outs = {"train": out_train, "validation": out_validation}
-    counts = write_pairs(
-        outs, questions=questions, runs=runs, depth=parameters.depth, passages=passages, articles=articles
-    )
-    write_json(out_pairs_counts, counts)
+    files = PairFiles(out_train, out_validation, passages, articles)
+    write_json(out_pairs_counts, write_pairs(files, questions=questions, runs=runs, depth=parameters.depth))
     if (published / "question").is_dir():
-        return take_published(
-            parameters,
-            published,
-            validation=out_validation,
-            passages=passages,
-            articles=articles,
-            work=context.work,
-            out=out,
-        )
+        return take_published(parameters, published, files, work=context.work, out=out)
     data = f"{out_train} (TriviaQA without ViQuAE's questions, or the sample world's counterpart)"
     task = partial(
         train_dual_encoder,
         parameters=parameters,
         starts=dict.fromkeys(TOWERS, base),
         card=CARD | {"base": str(base), "data": data},
-        train=out_train,
-        validation=out_validation,
-        passages=passages,
-        articles=articles,
+        files=files,
     )
     return run_task(context, task, out, description="DPR")
 

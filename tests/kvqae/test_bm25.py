@@ -95,11 +95,10 @@ def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path],
 
 
 def write_pairs(world: dict[str, Path], name: str, folder: Path) -> dict[str, float]:
-    return training_pairs.write_pairs(
-        {split: folder / f"{name}_{split}.parquet" for split in ("train", "validation")},
-        questions=world[name], runs=world["bm25" if name == "viquae" else "bm25_triviaqa"],
-        passages=world["passages"], articles=world["articles"], depth=5,
-    )  # fmt: skip
+    outs = (folder / f"{name}_{split}.parquet" for split in ("train", "validation"))
+    files = training_pairs.PairFiles(*outs, world["passages"], world["articles"])
+    runs = world["bm25" if name == "viquae" else "bm25_triviaqa"]
+    return training_pairs.write_pairs(files, questions=world[name], runs=runs, depth=5)
 
 
 @pytest.mark.usefixtures("metrics")

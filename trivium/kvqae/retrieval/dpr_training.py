@@ -20,7 +20,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
-from trivium.kvqae.retrieval.training_pairs import Pairs, Triple, draw_batches, read_pairs
+from trivium.kvqae.retrieval.training_pairs import PairFiles, Pairs, Triple, draw_batches, read_pairs
 from trivium.nets import training
 from trivium.nets.bert import TOWERS, DualEncoder, in_batch_loss
 from trivium.nets.cards import licence_of, write_card
@@ -121,10 +121,7 @@ def train_dual_encoder(
     *,
     parameters: DprParameters,
     starts: dict[str, Path],
-    train: Path,
-    validation: Path,
-    passages: Path,
-    articles: Path,
+    files: PairFiles,
     card: dict[str, str],
     out: Path,
     log: Curve,
@@ -134,8 +131,9 @@ def train_dual_encoder(
     `starts` has the folder of each tower's start weights; `card` goes to `save_towers`.
     """
     torch.manual_seed(parameters.seed)
-    pairs, validation_pairs = read_pairs(train), read_pairs(validation)
-    texts = read_passage_texts(passages, articles, np.concatenate([pairs.passages(), validation_pairs.passages()]))
+    pairs, validation_pairs = read_pairs(files.train), read_pairs(files.validation)
+    ids = np.concatenate([pairs.passages(), validation_pairs.passages()])
+    texts = read_passage_texts(files.passages, files.articles, ids)
     model, tokenizer = load_towers(starts)
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
@@ -242,18 +240,11 @@ CARD = {
 
 
 def take_published(
-    parameters: DprParameters,
-    folder: Path,
-    *,
-    validation: Path,
-    passages: Path,
-    articles: Path,
-    work: Path,
-    out: Path,
+    parameters: DprParameters, folder: Path, files: PairFiles, *, work: Path, out: Path
 ) -> dict[str, float]:
     """Export the published encoders as if trained here, measured on the same validation pairs; tokens go to `work`."""
-    pairs = read_pairs(validation)
-    texts = read_passage_texts(passages, articles, pairs.passages())
+    pairs = read_pairs(files.validation)
+    texts = read_passage_texts(files.passages, files.articles, pairs.passages())
     model, tokenizer = load_towers({tower: folder / tower for tower in TOWERS})
     tokens = PairTokens(work / "tokens", tokenizer, pairs, texts, parameters.max_tokens)
     mrr = validation_mrr(model, tokenizer, pairs, tokens, parameters)

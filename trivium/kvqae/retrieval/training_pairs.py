@@ -1,7 +1,7 @@
 """Make and draw training pairs of the dual encoder: relevant passages, and BM25's hard negatives (kvqae.md §3)."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,6 +26,16 @@ SCHEMA = pa.schema(
         ("negatives", pa.list_(pa.int64())),
     ]
 )
+
+
+@dataclass(frozen=True)
+class PairFiles:
+    """Files of training pairs, one for each split, and the knowledge base whose passages they name."""
+
+    train: Path
+    validation: Path
+    passages: Path
+    articles: Path
 
 
 def make_pairs(
@@ -63,16 +73,14 @@ def own_passages(questions: Sequence[Question], passages: Path, articles: Path) 
     return [passages_of.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
 
 
-def write_pairs(
-    outs: Mapping[str, Path], *, questions: Path, runs: Path, passages: Path, articles: Path, depth: int
-) -> dict[str, float]:
-    """Write the pairs of each split, a file of `outs`, from BM25's best `depth` passages; returns counts."""
+def write_pairs(files: PairFiles, *, questions: Path, runs: Path, depth: int) -> dict[str, float]:
+    """Write the pairs of each split from BM25's best `depth` passages; returns counts."""
     metrics: dict[str, float] = {}
-    for split, out in outs.items():
+    for split, out in (("train", files.train), ("validation", files.validation)):
         of_split = read_questions(questions / f"{split}.jsonl")
         run = first(read_run_over(runs / f"{split}.trec", [question.id for question in of_split]), depth)
-        own = own_passages(of_split, passages, articles)
-        table, counts = make_pairs(of_split, run, own, passages, articles)
+        own = own_passages(of_split, files.passages, files.articles)
+        table, counts = make_pairs(of_split, run, own, files.passages, files.articles)
         if not len(table):
             raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
         write_table(out, table)
