@@ -36,7 +36,6 @@ from trivium.sources.pins import Pins
 ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("plan.yaml").read_text(encoding="utf-8"))
 SOURCES = ("sample", "hub", "local")
 MARKS = {"shards": " ‖", "tasks": " ¦", "": ""}
-NUMBERS = ("downloads", "disk", "memory", "teraflop", "core_hours", "waiting", "gpu_processes")
 LINE = "{:34}{:>12}{:>12}{:>12}{:>14}{:>16}"
 
 
@@ -86,12 +85,11 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
     costs = []
     for stage in read_parameters(graph)["stages"]:
         row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
-        numbers: dict[str, Any] = {
-            name: quantities.value(row[name], cells[stage]) for name in NUMBERS if name in (row or ())
+        columns: dict[str, Any] = {
+            name: value if name == "spread" else quantities.value(value, cells[stage])
+            for name, value in (row or {}).items()
         }
-        spread = (row or {}).get("spread", "")
-        is_known, is_apart = row is not None, stage in apart
-        costs.append(Cost(stage, cells[stage], spread=spread, is_known=is_known, is_apart=is_apart, **numbers))
+        costs.append(Cost(stage, cells[stage], is_known=row is not None, is_apart=stage in apart, **columns))
     return costs
 
 

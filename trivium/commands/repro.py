@@ -34,12 +34,13 @@ from dvc.rwlock import SCHEMA, Invalid
 from trivium.core.code.digest import OWN_STAGE, code_root, write_code
 from trivium.core.engine import end_with_parent
 from trivium.core.errors import BadInput
+from trivium.core.lock import value_in
 from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git
 
 PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
 CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
-PLAIN = re.compile("complexity-plain@").match  # where a scale asks for it, this alone is the pipeline
+PLAIN = "complexity-plain@"  # where a scale asks for these cells, they alone are the pipeline
 LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 BASELINE = "baseline"  # the experiment that keeps this machine's numbers
 KEEP = f"`dvc exp save -n {BASELINE}`"
@@ -59,15 +60,14 @@ def stages_apart(graph: nx.DiGraph) -> set[str]:
 
 def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
     """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
+    plain = {stage for stage in graph if stage.startswith(PLAIN)}
     if pipeline == "construction":
         own = {CONSTRUCTION} & set(graph)
-    elif pipeline == "complexity" and any(map(PLAIN, graph)):  # the questions have no frames: the rest cannot run
-        own = {stage for stage in graph if PLAIN(stage)}
-    elif pipeline or not is_invented:
-        own = {stage for stage in graph if stage.startswith(f"{pipeline}-" if pipeline else "")}
-        own -= stages_apart(graph) | LAST
+    elif pipeline == "complexity" and plain:  # the questions have no frames: the rest cannot run
+        own = plain
     else:
-        own = set(graph) - LAST
+        apart = stages_apart(graph) if pipeline or not is_invented else set()
+        own = {stage for stage in graph if stage.startswith(pipeline)} - apart - LAST
     return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
 
 
@@ -233,7 +233,7 @@ def run(arguments: Namespace) -> None:
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
-    world = read_parameters(Path("params.yaml")).get("world") if Path("params.yaml").exists() else {}
+    is_invented = value_in(read_parameters(Path("params.yaml")), "world.kvqae") in (None, "sample")
     try:
         with Repo() as project:
             with project.lock:
@@ -241,7 +241,6 @@ def run(arguments: Namespace) -> None:
             graph = nx.relabel_nodes(project.index.graph, lambda stage: stage.addressing)
             if OWN_STAGE in graph:
                 write_code(Path(), code_root())
-            is_invented = not isinstance(world, dict) or world.get("kvqae", "sample") == "sample"
             graph = graph.subgraph(stages_of(graph, pipeline, is_invented=is_invented)).copy()
             changed = set(project.status()) & set(graph)
             parts = {stage.addressing: [Path(out.fs_path) for out in stage.outs] for stage in project.index.stages}

@@ -12,13 +12,13 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import psutil
@@ -234,19 +234,13 @@ def make_results(root: Path, commit: str, results: Sequence[Result], lanes: int)
 
     What two results share, such as a world's first models, comes from DVC's run cache where one of them has made it.
     """
-    free = SimpleQueue[int]()
-    for lane in range(lanes):
-        free.put(lane)
 
     def make(result: Result) -> None:
-        lane = free.get()
-        try:
-            copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{result.pipeline}-{lane}")
-            make_result(root, copy, result)
-        finally:
-            free.put(lane)
+        lane = threading.current_thread().name.partition("_")[2]
+        copy = clone(root, root / ".work" / "thorough" / f"{commit[:12]}-{result.pipeline}-{lane}")
+        make_result(root, copy, result)
 
-    with ThreadPoolExecutor(lanes) as pool:
+    with ThreadPoolExecutor(lanes, thread_name_prefix="lane") as pool:  # names its threads lane_0, lane_1, …
         list(pool.map(make, results))
 
 
