@@ -15,7 +15,7 @@ from pydantic import Field
 from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers, processors, trainers
 from tokenizers.models import BPE
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_json
 from trivium.formats.squad import read_squad
@@ -87,8 +87,7 @@ def make_stand_ins(parameters: ComplexityBaseModelsParameters, fquad: Path, out:
         "vocabulary": float(shared.get_vocab_size()),
         "multilingual_vocabulary": float(multilingual.get_vocab_size()),
     }
-    with write_atomically(out) as target:
-        target.mkdir(parents=True)
+    with write_folder(out) as target:
         for model in parameters.models:
             torch.manual_seed(parameters.seed + _SEED_AFTER.get(model, 0))
             tokenizer = multilingual if model == "mt5" else shared

@@ -13,7 +13,7 @@ from sample.scenes.catalogue import COCO, FLICKR30K, Cast
 from sample.scenes.formats import Shot, entities, instances, karpathy
 from sample.scenes.scene import make_scene
 from sample.scenes.wording import describe, kinds_named
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import Parameters
 from trivium.formats.pictures import removal_id
@@ -60,8 +60,7 @@ def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[
         kinds in a picture that a caption names.
     """
     shots, cast = make_shots(dataset, parameters), DATASETS[dataset]
-    with write_atomically(out) as folder:
-        folder.mkdir()
+    with write_folder(out) as folder:
         _write_json(folder / "karpathy.json", karpathy(shots))
         write_images(folder / "images", ((shot.name, _encode(shot.scene.render())) for shot in shots))
         if dataset == "flickr30k":

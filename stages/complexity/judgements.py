@@ -15,7 +15,7 @@ from trivium.complexity.judging import (
     read_answers,
     read_judgements,
 )
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_csv, write_json, write_table
 from trivium.formats.frame_corpora import read_examples
@@ -61,8 +61,7 @@ def main(
             by_frame[of[identifier].frame.frame].append(value)
         rows += [(model, frame, len(values), float(np.mean(values))) for frame, values in sorted(by_frame.items())]
     write_table(out, judgements_table(judgements))
-    with write_atomically(out_label_studio) as folder:
-        folder.mkdir()
+    with write_folder(out_label_studio) as folder:
         write_json(folder / "tasks.json", tasks)
         (folder / "config.xml").write_text(labelling_config(show_reference=parameters.show_reference), "utf-8")
     write_csv(out_frames, FRAME_COLUMNS, rows)

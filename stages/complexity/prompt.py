@@ -5,7 +5,7 @@ from pathlib import Path
 from pydantic import Field, field_validator
 
 from trivium.complexity.prompting import JOURNAL, Messages, PromptedModel, answer, draw_examples, messages_of
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
@@ -63,8 +63,7 @@ def main(
     cache.merge(out_cache)
     metrics = {"cache_broken_lines": float(cache.broken)}
     prompts: dict[str, Messages] = {}
-    with write_atomically(out) as folder:
-        folder.mkdir(parents=True)
+    with write_folder(out) as folder:
         for name, model in parameters.models.items():
             chats = {
                 row.id: messages_of(parameters.instruction, shown[name], row.question, row.text.text)

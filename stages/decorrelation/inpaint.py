@@ -4,7 +4,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json
 from trivium.decorrelation.painting.filling import FILLINGS
@@ -67,8 +67,7 @@ def main(
     finally:
         load_filling.cache_clear()
         open_images.cache_clear()
-    with write_atomically(out) as path:
-        path.mkdir()
+    with write_folder(out) as path:
         write_json(path / "filling.json", {"filling": filling, "counts": counts})
         for written in painted:
             subset, number = written.parent.name.split("-")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_json, write_table
@@ -63,8 +63,7 @@ def main(
             boxes.extend(result.boxes)
             yield from result.removals
 
-    with write_atomically(out) as folder:
-        folder.mkdir()
+    with write_folder(out) as folder:
         write_removals(folder / "removals.parquet", removals())
         for split in splits:
             if not total(tally, "removals", [split]):
@@ -73,8 +72,7 @@ def main(
                 raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
         write_removals(folder / "empty.parquet", boxes)
     write_classes(out_classes, corpus.classes, tally)
-    with write_atomically(out_painted) as folder:
-        folder.mkdir()
+    with write_folder(out_painted) as folder:
         write_json(folder / "filling.json", {"filling": "none", "counts": {"train": 0, "test": 0, "empty": 0}})
     write_table(out_pairs, PAIRS.empty_table())
     return {

@@ -7,7 +7,7 @@ from typing import Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
@@ -88,8 +88,7 @@ def main(
         annotation_task(question, annotators, candidate, reference(question.reference))
         for question, annotators in zip(chosen, codes, strict=True)
     ]
-    with write_atomically(out) as target:
-        target.mkdir()
+    with write_folder(out) as target:
         write_json(target / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
         for name in ("config.xml", "instructions.md"):
             (target / name).write_text((TEMPLATES / f"annotation_{name}").read_text("utf-8"), "utf-8")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_table
@@ -21,8 +21,7 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
     scores, rows, metrics = search(embeddings, parameters, context.engine, context.work)
     documents = np.where(rows >= 0, ids[rows], -1)
     splits, questions = np.array(table["split"].to_pylist()), np.array(table["id"].to_pylist())
-    with write_atomically(out) as target:
-        target.mkdir()
+    with write_folder(out) as target:
         for split in dict.fromkeys(splits.tolist()):
             chosen = splits == split
             run = Run.from_scores(questions[chosen].tolist(), documents[chosen], scores[chosen], name=out.name)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import write_table
@@ -48,8 +48,7 @@ def main(
         processes=None if on_gpu else 1,  # on a CPU this process uses all cores
         out=context.work,
     )
-    with write_atomically(out) as target:
-        target.mkdir()
+    with write_folder(out) as target:
         with write_matrix(target / "kb.npy", size, asking.width) as matrix:
             first = 0
             for vectors in (read_matrix(file) for files in parts for file in files):

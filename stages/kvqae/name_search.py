@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import write_matrix
 from trivium.core.stage import Context, run_stage
@@ -50,8 +50,7 @@ def main(
     if width != pictures.shape[1]:
         raise BadInput("vectors of another model", file=question_features / encoder, got=pictures.shape[1],
                        expected=f"{width}, as the text tower of {parameters.settings.model} has")  # fmt: skip
-    with write_atomically(out_vectors) as target:
-        target.mkdir(parents=True)
+    with write_folder(out_vectors) as target:
         with write_matrix(target / VECTORS, len(names), width) as matrix:
             for first in range(0, len(names), SHARD):
                 part = names[first : first + SHARD]

@@ -7,7 +7,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from sample.render.difficulty import DifficultyParameters
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.parameters import Parameters, own_folder
 from trivium.core.stage import Context, Source, run_stage
 from trivium.sources.kvqae.raw import CONCRETE_TYPES
@@ -54,8 +54,7 @@ def main(
         from sample.kvqae.entities import populate
 
         entities, _ = populate(world_seed, articles=world_articles, imageless=world_imageless)
-        with write_atomically(out) as target:
-            target.mkdir(parents=True)
+        with write_folder(out) as target:
             shutil.copyfile(CONCRETE_TYPES, target / CONCRETE_TYPES.name)
             return write_sources(
                 target, raw, entities, context.engine, seed=world_seed, questions=parameters.questions,

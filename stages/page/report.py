@@ -8,7 +8,7 @@ from pydantic import Field
 
 from trivium.claims.verdicts import judge, read_evidence
 from trivium.core.arithmetic import Portable
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
@@ -70,8 +70,7 @@ def main(
         absent = {"pipeline": pipeline, "title": contents.title, "sections": []}
         made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
     for name, text in made.items():
-        with write_atomically(out.with_name(name)) as partial:
-            partial.write_text(text, encoding="utf-8")
+        write_text(out.with_name(name), text)
     for missing in (stage for article in articles for stage in article["missing"]):
         print(f"the page lacks what {missing} makes", file=sys.stderr)
 

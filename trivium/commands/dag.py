@@ -13,7 +13,7 @@ import networkx as nx
 from dvc.repo import Repo
 
 from trivium.commands.repro import CONSTRUCTION, PIPELINES
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.code.digest import OWN_STAGE
 
 
@@ -51,6 +51,5 @@ def run(arguments: Namespace) -> None:
     out: Path = arguments.out or Path(".work") / "dag" / f"{arguments.pipeline}.md"
     with Repo() as repo:
         graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
-    with write_atomically(out) as partial:
-        partial.write_text(mermaid(stages_of(graph, arguments.pipeline)), encoding="utf-8")
+    write_text(out, mermaid(stages_of(graph, arguments.pipeline)))
     print(f"open {out}")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
@@ -45,8 +45,7 @@ def ask_for(root: Path, side: str) -> str:
     limits = used_values(parameters, "kvqae.pictures")
     readable = [name for name in missing if can_be_listed(name)]
     listed = []
-    with write_atomically(folder / ASKED / side) as temporary:
-        temporary.mkdir()
+    with write_folder(folder / ASKED / side) as temporary:
         for name in tqdm(readable, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
             data = images.read(name)
             try:  # the tool stops at a picture that cannot be read

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 
 # DVC puts its figures where {plot_divs} stands. They call `vegaEmbed` with a description alone; SVG stays sharp. Of a
 # table without rows, as a stage leaves that took a model and trained none, DVC describes nothing, and nothing is drawn.
@@ -28,8 +28,7 @@ def main(out: Path) -> None:
     """Write the page."""
     import vl_convert  # brings a whole JavaScript engine: only for who writes the page
 
-    with write_atomically(out) as partial:
-        partial.write_text(f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}", encoding="utf-8")
+    write_text(out, f"{BEFORE}{vl_convert.javascript_bundle(EMBED)}{AFTER}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from pathlib import Path
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge, read_evidence
 from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
 from trivium.page import real
 from trivium.page.html import markdown_table, points
@@ -157,11 +157,8 @@ def run(arguments: Namespace) -> None:
         if new != old and arguments.check:
             raise BadInput("not in step with metrics/: run `make readme`", file=page)
         if new != old:
-            with write_atomically(page) as partial_page:
-                partial_page.write_text(new, encoding="utf-8")
+            write_text(page, new)
     if arguments.outputs:
         photograph(Path.cwd())
         for page in map(Path, DOORS):
-            new = SAID.sub(run_block, page.read_text(encoding="utf-8"))
-            with write_atomically(page) as partial_page:
-                partial_page.write_text(new, encoding="utf-8")
+            write_text(page, SAID.sub(run_block, page.read_text(encoding="utf-8")))

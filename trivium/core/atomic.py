@@ -40,6 +40,20 @@ def write_atomically(path: Path) -> Iterator[Path]:
         _remove(temporary)
 
 
+@contextmanager
+def write_folder(path: Path) -> Iterator[Path]:
+    """Yield an empty folder beside the target, which takes its place as `write_atomically` says."""
+    with write_atomically(path) as folder:
+        folder.mkdir()
+        yield folder
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8."""
+    with write_atomically(path) as temporary:
+        temporary.write_text(text, "utf-8")
+
+
 def remove_folder(folder: Path) -> None:
     """Remove a folder, and what an earlier call had not finished; a kill leaves it whole or gone."""
     folder.rename(_temporary(folder))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.tables import in_groups, read_batches, read_cell, read_schema, read_table
 
@@ -17,8 +17,7 @@ _KINDS = {"name": (pa.string(), pa.large_string()), "data": (pa.binary(), pa.lar
 def write_images(folder: Path, images: Iterable[tuple[str, bytes]], *, shard_size: int = 256) -> int:
     """Write encoded images as Parquet shards `shard-00000.parquet` (name, data); returns how many."""
     total = 0
-    with write_atomically(folder) as temporary:
-        temporary.mkdir()
+    with write_folder(folder) as temporary:
         for number, batch in enumerate(in_groups(images, shard_size)):
             names, data = zip(*batch, strict=True)
             table = pa.table({"name": list(names), "data": list(data)}, schema=IMAGE_SCHEMA)

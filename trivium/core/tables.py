@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_text
 from trivium.core.errors import BadInput
 from trivium.core.reading import parse_json, read_lines, read_text, refuse_other, require_file
 
@@ -35,10 +35,7 @@ def in_groups(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def write_json(path: Path, value: Any) -> None:
     """Write JSON with sorted keys; NaN and infinity are refused."""
-    with write_atomically(path) as temporary:
-        temporary.write_text(
-            json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n", "utf-8"
-        )
+    write_text(path, json.dumps(value, indent=1, sort_keys=True, allow_nan=False, ensure_ascii=False) + "\n")
 
 
 def read_json(path: Path) -> Any:

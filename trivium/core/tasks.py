@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import torch
 from safetensors.torch import load_model, save_model
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
@@ -87,8 +87,7 @@ def save_checkpoint(
 
     `extra` has small JSON values to get back, such as the best score so far.
     """
-    with write_atomically(folder / "checkpoint") as temporary:
-        temporary.mkdir()
+    with write_folder(folder / "checkpoint") as temporary:
         save_model(model, str(temporary / "model.safetensors"))
         state: dict[str, Any] = {"optimizer": optimizer.state_dict(), "torch": torch.get_rng_state()}
         if scheduler is not None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix
 
 Ids = Sequence[int] | NDArray[np.int32]
@@ -106,8 +106,7 @@ def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T
         tokenize: returns the ids of each of some texts.
     """
     bounds = [np.zeros(1, np.int64)]
-    with write_atomically(folder) as target:
-        target.mkdir()
+    with write_folder(folder) as target:
         with (
             (target / "values.int32").open("wb") as file,
             tqdm(total=len(texts), desc=folder.name, unit="text", mininterval=5, leave=False) as progress,

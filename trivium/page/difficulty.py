@@ -19,7 +19,7 @@ from trivium.complexity.difficulty.scores import BASELINES
 from trivium.complexity.effects.analysis import Row
 from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.complexity.judging import RIGHT
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.measures.effects import NO, YES
@@ -64,8 +64,7 @@ def write_difficulty(
         tree[PARTITIONS] = list(partitions)
     write_json(folder / "difficulty.json", _finite(tree))
     write_json_lines(folder / "responses.jsonlines", _responses(result))
-    with write_atomically(folder / "index.html") as page:
-        page.write_text(difficulty_html(result, title, comparison, partitions), "utf-8")
+    write_text(folder / "index.html", difficulty_html(result, title, comparison, partitions))
 
 
 def _responses(result: Difficulty) -> Iterator[dict[str, Any]]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import yaml
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
@@ -65,8 +65,7 @@ def write_leaderboard(board: Leaderboard, folder: str | Path) -> None:
     write_json(folder / "leaderboard.json", tree)
     write_csv(folder / "strata.csv", ("stratum", "group", "queries", "model", *GROUPED), strata)
     write_json_lines(folder / "queries.jsonl", query_rows(benchmark, board.scores))
-    with write_atomically(folder / "index.html") as path:
-        path.write_text(page, "utf-8")
+    write_text(folder / "index.html", page)
 
 
 def _values(row: BoardRow) -> dict[str, Any]:

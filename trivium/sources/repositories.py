@@ -18,7 +18,7 @@ from huggingface_hub import HfApi
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.hf_api import RepoFile
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.sources.brought import require_space
 from trivium.sources.download import HTTP_ERROR, TOKEN, Request, authorization, download, endpoint
@@ -140,7 +140,6 @@ def fetch_into(names: Sequence[str], out: Path, downloads: Path) -> Iterator[tup
     needed = 2 * sum(hub.pins.source(name).bytes for name in names) - sum(map(hub.bytes_there, names))
     require_space(downloads, needed, ", ".join(names))
     files = {name: hub.fetch(name) for name in names}
-    with write_atomically(out) as temporary:
-        temporary.mkdir(parents=True, exist_ok=True)
+    with write_folder(out) as temporary:
         yield temporary, files, hub.pins
     hub.drop(*names)

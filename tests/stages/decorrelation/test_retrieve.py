@@ -1,5 +1,7 @@
 """Retrieval: against a plain loop, whatever the batches, with ties, in two stages, resumed, and its files."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -226,16 +228,17 @@ def test_the_stage_asks_every_model(world, tmp_path):
 def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, monkeypatch):
     register(monkeypatch, Matching)
     ask(world, tmp_path / "alone")
-    written, write, killed = [], sharded_model.write_atomically, []
+    written, killed = [], []
 
-    def counting(path):
+    def counting(write, path):
         if len(written) == 16 and not killed:
             killed.append(path)
             raise KeyboardInterrupt
         written.append(path.name)
         return write(path)
 
-    monkeypatch.setattr(sharded_model, "write_atomically", counting)
+    for name in ("write_atomically", "write_folder"):
+        monkeypatch.setattr(sharded_model, name, partial(counting, getattr(sharded_model, name)))
     with pytest.raises(KeyboardInterrupt):
         stage(world, tmp_path)
     stage(world, tmp_path)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trivium.complexity.difficulty.result import Difficulty
 from trivium.complexity.partitions import PARTITION_COLUMNS, Part, curve_rows, definition, parts_of, write_part
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.tables import write_csv
 from trivium.formats.question_sets import AskedQuestion
 from trivium.formats.squad import SquadQuestion
@@ -58,8 +58,7 @@ def write_partitions(result: Difficulty, folder: str | Path) -> list[dict[str, A
         f"language: {result.language.name}",
     ]
     folder = Path(folder)
-    with write_atomically(folder / PARTITIONS) as temporary:
-        temporary.mkdir()
+    with write_folder(folder / PARTITIONS) as temporary:
         for part in parts:
             chosen_questions = [_squad(result.questions[at]) for at in np.flatnonzero(part.members)]
             placed = [question for question in chosen_questions if question is not None]

@@ -22,7 +22,7 @@ from trivium.complexity.readers.interface import (
     Reading,
     load_reader,
 )
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -179,8 +179,7 @@ def finetune_job(
         "parameters_trained": float(sum(weight.numel() for weight in weights if weight.requires_grad)),
         "validation_questions": float(len(validation)),
     }
-    with write_atomically(out) as folder:
-        folder.mkdir(parents=True)
+    with write_folder(out) as folder:
         reader.save(folder)
         card(folder, metrics={f"validation_{name}": scores[name] for name in ("rouge_l", "em", "f1")})
     dropped = {f"{split}_dropped": float(sum(part.dropped.values())) for split, part in read.items()}

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.engine import Engine
 from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix
@@ -171,8 +171,7 @@ def encode_picture_shards(
     retrieval_model = load_once(model)
     encoded = encode_batches(retrieval_model, [pictures for pictures, _ in new], source, batch_size)
     for (vectors, scaled), (_, folder) in zip(encoded, new, strict=True):
-        with write_atomically(folder) as path:
-            path.mkdir()
+        with write_folder(folder) as path:
             np.save(path / _VECTORS, vectors)
             if retrieval_model.match is not None:  # what was painted takes more room at its own size
                 np.save(path / _SCALED, scaled)

@@ -20,7 +20,7 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import validate
@@ -111,8 +111,7 @@ def build(
     models = [*pictures, *texts]
     store_of = {model.digest: VectorStore(stores, model.digest) for model in models}
     encoded, vectors = dict[str, int](), dict[str, int]()
-    with write_atomically(out) as draft:
-        draft.mkdir()
+    with write_folder(out) as draft:
         write_table(draft / ARTICLES, articles)
         write_table(draft / PASSAGES, cut.replace_schema_metadata({"kb_passages": str(len(cut))}))
         paths, hashes = [str(picture.path) for picture in shown], [picture.key for picture in shown]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
@@ -74,8 +74,7 @@ def write_answers(
 
     Further columns are all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
     """
-    with write_atomically(folder) as draft:
-        draft.mkdir()
+    with write_folder(folder) as draft:
         for row, by_seed in answers.items():
             tables = [
                 pa.table(

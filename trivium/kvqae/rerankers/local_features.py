@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder, write_text
 from trivium.core.engine import Engine, in_worker
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
@@ -54,8 +54,7 @@ def write_list(path: Path, names: Iterable[str]) -> None:
     lines = list(names)
     if broken := [name for name in lines if not name or set(name) & {"\n", "\r"}]:
         raise BadInput("image name that is no line of text", file=path, got=broken[0])
-    with write_atomically(path) as file:
-        file.write_text("".join(f"{name}\n" for name in lines), encoding="utf-8")
+    write_text(path, "".join(f"{name}\n" for name in lines))
 
 
 def read_list(path: Path) -> list[str]:
@@ -160,8 +159,7 @@ def write_compared_images(
     of_splits = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
     shown = sorted({question.image for question in of_splits if question.image is not None})
     lists = {"kb": candidate_images(initial, depth, articles, passages), "questions": shown}
-    with write_atomically(out) as folder:
-        folder.mkdir()
+    with write_folder(out) as folder:
         for name, images in lists.items():
             write_list(folder / f"{name}.txt", images)
     return {f"{name}_images": float(len(images)) for name, images in lists.items()}

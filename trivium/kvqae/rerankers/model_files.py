@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
 from trivium.core.reading import read_lines
 from trivium.core.tables import read_json, write_json
@@ -23,8 +23,7 @@ _ID = re.compile(r"Q[1-9][0-9]*")
 def write_entities(path: Path, entities: Iterable[str], comment: str) -> None:
     """Write an overlap list, sorted by number, after one line of comment."""
     lines = [f"# {comment}", *sorted(entities, key=lambda entity: int(entity[1:]))]
-    with write_atomically(path) as file:
-        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_text(path, "\n".join(lines) + "\n")
 
 
 def read_entities(path: Path) -> frozenset[str]:

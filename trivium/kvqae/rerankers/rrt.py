@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_table, write_json
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
@@ -50,8 +50,7 @@ def load_rrt(folder: Path) -> RerankingTransformer:
 
 def save_rrt(model: RerankingTransformer, folder: Path) -> None:
     """Write `config.json` and `model.safetensors`; the folder is complete or absent."""
-    with write_atomically(folder) as target:
-        target.mkdir(parents=True)
+    with write_folder(folder) as target:
         write_json(target / CONFIG, model.sizes)
         save_weights(model, target / WEIGHTS)
 

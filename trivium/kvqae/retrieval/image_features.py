@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pydantic import Field
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import Parameters
 from trivium.core.tables import count_rows, read_table, write_json, write_table
@@ -84,8 +84,7 @@ def encode_shards(
 
 
 def _write(parts: Sequence[Features], folder: Path) -> None:
-    with write_atomically(folder) as features:
-        features.mkdir()
+    with write_folder(folder) as features:
         write_table(features / PICTURES, pa.concat_tables(part.table for part in parts))
         write_json(features / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
         np.save(features / VECTORS, np.concatenate([part.matrix for part in parts]))

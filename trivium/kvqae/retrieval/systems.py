@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from pydantic import Field
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.formats.questions import SPLITS, read_questions
@@ -113,8 +113,7 @@ def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth:
     split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
     numbers, files = numbers_of_rows(passages), brought_files(brought)
     metrics: dict[str, float] = {"runs": len(files)}
-    with write_atomically(out) as folder:
-        folder.mkdir()
+    with write_folder(out) as folder:
         for name, path in files.items():
             for split, run in split_run(path, name, split_of, numbers, depth).items():
                 write_run(folder / name / f"{split}.trec", run)

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import write_json, write_json_lines
@@ -56,8 +56,7 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
     kept = downloads / KEPT
     wiki = MediaWiki(WIKIDATA, kept / "wikidata")
     commons = MediaWiki(COMMONS, kept / "commons")
-    with write_atomically(out) as temporary:
-        temporary.mkdir(parents=True)
+    with write_folder(out) as temporary:
         shutil.copyfile(CONCRETE_TYPES, temporary / CONCRETE_TYPES.name)
         write_triviaqa(temporary / "triviaqa.json", archive)
         questions = list(read_triviaqa(temporary / "triviaqa.json"))

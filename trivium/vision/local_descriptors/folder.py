@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_table, write_table
@@ -113,8 +113,7 @@ def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[s
         {"name": name, "locals": count if count >= 0 else None, "unreadable": reason}
         for name, count, reason in zip(features.names.to_pylist(), features.counts.tolist(), unreadable, strict=True)
     ]
-    with write_atomically(folder) as target:
-        target.mkdir()
+    with write_folder(folder) as target:
         write_table(target / "names.parquet", pa.Table.from_pylist(rows, schema=SCHEMA))
         np.save(target / "global.npy", features.overall)
         np.save(target / "locals.npy", features.local)
@@ -131,8 +130,7 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
     twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
     if len(twice):
         raise BadInput("image name twice", file=out, field="name", got=twice[0]["values"].as_py())
-    with write_atomically(out) as target:
-        target.mkdir()
+    with write_folder(out) as target:
         write_table(target / "names.parquet", table)
         for name in MATRICES:
             parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
