@@ -1,4 +1,4 @@
-"""Second module of stage `complexity-score`. Human judgements: Label Studio's tasks out, verdicts in, κ, % correct."""
+"""Second module of stage `complexity-score`. Human judgements: write Label Studio's tasks, measure the verdicts."""
 
 from collections import defaultdict
 from pathlib import Path

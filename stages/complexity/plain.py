@@ -40,7 +40,7 @@ def main(
     out_answers: Path = Path("data/complexity/plain/{name}.jsonl"),
     out: Path = Path("metrics/complexity/plain/{name}"),
 ) -> dict[str, float]:
-    """Write the answers, and into --out the page and the files of `trivium difficulty`, with f0 and f6 by prediction.
+    """Write the answers, and to --out the page and files of `trivium difficulty`, with f0 and f6 of predicted frames.
 
     Returns:
         The numbers of the analysis, and `questions_with_frame`: those whose answer is in a predicted frame.

@@ -1,4 +1,4 @@
-"""Stage `decorrelation-inpaint`. The pictures with those objects painted over."""
+"""Stage `decorrelation-inpaint`. Paint over the objects that stage `decorrelation-removals` has chosen."""
 
 import shutil
 from functools import partial

@@ -1,4 +1,4 @@
-"""Stage `decorrelation-pairs`. D': painted pictures with captions that no longer name what went."""
+"""Stage `decorrelation-pairs`. Write D': painted pictures, with captions that no longer name the removed object."""
 
 from collections import Counter
 from pathlib import Path

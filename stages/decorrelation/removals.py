@@ -1,4 +1,4 @@
-"""Stage `decorrelation-removals`. Which objects can be taken out of which pictures."""
+"""Stage `decorrelation-removals`. Find which objects can be taken out of which pictures."""
 
 from collections import Counter
 from collections.abc import Iterator

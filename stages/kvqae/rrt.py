@@ -102,7 +102,7 @@ def main(
     --imageless; hub downloads the authors'; local takes what is in rrt/ of the user's folder.
     """
     local = Path(parameters.local) if parameters.local else None
-    if source == "local" and local and (local / "rrt").is_dir():  # a network needs its features
+    if source == "local" and local and (local / "rrt").is_dir():  # a network alone is not enough: it needs features
         require_files(local / "rrt", [f"{EXTRACTOR}/{EXTRACTOR_CONFIG}"])
     is_described = source == "sample" or has_features(local)
     if parameters.use and not is_described:

@@ -1,7 +1,7 @@
-"""Stage `track`, the last of the graph: what a run of it was, for MLflow.
+"""Stage `track`, the last of the graph: log the run of the graph to MLflow.
 
-The run gets the parameters that differ from the commit, the headline, what `dvc plots diff` draws, and the page. The
-stage has no output, so that DVC runs it whenever metrics, parameters or code have changed. It never fails.
+MLflow's run gets the parameters that differ from the commit, the headline, what `dvc plots diff` draws, and the page.
+The stage has no output, so that DVC runs it whenever metrics, parameters or code have changed. It never fails.
 """
 
 import subprocess
@@ -29,7 +29,7 @@ def changed_parameters(commit: str) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Log what the run was, and end it and whatever child of it was killed."""
+    """Log the run, and end it and those of its children that were killed."""
     if not (read_parameters(PARAMETERS).get("run") or {}).get("mlflow"):
         return
     try:

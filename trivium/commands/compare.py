@@ -12,10 +12,9 @@ import hashlib
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import yaml
 from dvc.repo import Repo
@@ -32,19 +31,12 @@ Column = Mapping[str, Any]  # dotted key or name of a number to its value
 Hashes = Mapping[str, str]  # path of an output to its md5
 
 
-@dataclass(frozen=True)
-class State:
-    """One state of the project.
-
-    Attributes:
-        parameters: as `params.yaml` has them.
-        stages: as `dvc.lock` has them.
-        numbers: of the headline, from the files of the stages that measured them.
-    """
+class State(NamedTuple):
+    """One state of the project: what `params.yaml` and `dvc.lock` say, and the numbers of the headline."""
 
     parameters: Mapping[str, Any]
     stages: Mapping[str, Any]
-    numbers: Mapping[str, float]
+    numbers: Mapping[str, float]  # from the files of the stages that measured them
 
 
 def read_state(revision: str) -> State:

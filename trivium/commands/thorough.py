@@ -245,7 +245,7 @@ def make_results(root: Path, commit: str, results: Sequence[Result], lanes: int)
 
 
 def options(parser: ArgumentParser) -> None:
-    """What the command takes."""
+    """Declare the arguments."""
     parser.add_argument("--pipelines", nargs="+", choices=sorted(TARGETS), default=list(TARGETS), help="only these")
     parser.add_argument("--list", action="store_true", help="only say what is out of date, and why")
 
