@@ -1,8 +1,8 @@
 """`trivium repro [PIPELINE]`, `make repro`: run the graph with DVC, several stages at a time where there is no GPU.
 
-First it restores or removes files that a killed DVC left broken, and says so; DVC's run cache has their outputs. Each
-process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks keep
-them apart. A stage that fails stops only the stages that need it. The construction of real questions, which asks
+First it restores or removes files that a killed DVC left broken, and says so; what they recorded is in DVC's run cache.
+Each process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks
+keep them apart. A stage that fails stops only the stages that need it. The construction of real questions, which asks
 Wikimedia for hours, runs only when it is asked for by name.
 """
 
