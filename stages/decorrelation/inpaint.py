@@ -49,16 +49,7 @@ def main(
     work = context.work
     if weights:  # a killed run goes on only with the same weights; the harness sees their folder alone
         work /= f"{weights.stem}-{weights.stat().st_size}-{weights.stat().st_mtime_ns}"
-    paint = partial(
-        paint_shard,
-        images=raw / "images",
-        name=filling,
-        settings=settings,
-        dilate=parameters.dilate,
-        picture_format=parameters.picture_format,
-        weights=weights,
-        work=work,
-    )
+    paint = partial(paint_shard, images=raw / "images", name=filling, parameters=parameters, weights=weights, work=work)
     waiting = [shard for subset, part in chosen.items() for shard in shards(subset, part, parameters.shard_size)]
     try:
         processes, engine, text = kind.processes(settings), context.engine, f"in-painting, {filling}"

@@ -7,8 +7,7 @@ import torch
 
 from bench.inpaint import Lama, pictures
 from trivium.core.image_shards import write_images
-from trivium.decorrelation.painting.fillings.lama import LamaSettings
-from trivium.decorrelation.painting.inpainting import encode, paint_shard
+from trivium.decorrelation.painting.inpainting import InpaintParameters, encode, paint_shard
 from trivium.formats import masks
 from trivium.formats.pictures import Removal
 
@@ -16,6 +15,7 @@ UNIT, GOAL = "pictures a second", 60.0
 SIZE, FEW = 2048, 256
 SIDE, SHARD, DISTINCT = 512, 256, 64
 WEIGHTS = "big-lama.pt"
+PARAMETERS = InpaintParameters(dilate=0, fillings={"lama": {"batch": 16}}, picture_format="webp")
 
 
 def make(folder: Path, size: int) -> None:
@@ -32,7 +32,7 @@ def run(folder: Path, out: Path, count: int) -> float:
     for number, start in enumerate(range(0, count, SHARD)):
         paint_shard(
             (f"test-{number:05d}", removals[start : start + SHARD]),
-            images=folder / "images", name="lama", settings=LamaSettings(batch=16), dilate=0, picture_format="webp",
+            images=folder / "images", name="lama", parameters=PARAMETERS,
             weights=folder / WEIGHTS, work=out,
         )  # fmt: skip
     return float(count)

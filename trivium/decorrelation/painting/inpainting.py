@@ -127,15 +127,7 @@ def load_filling(name: str, settings: Settings, weights: Path | None) -> Filling
 
 
 def paint_shard(
-    shard: Shard,
-    *,
-    images: Path,
-    name: str,
-    settings: Settings,
-    dilate: int,
-    picture_format: PictureFormat,
-    weights: Path | None,
-    work: Path,
+    shard: Shard, *, images: Path, name: str, parameters: InpaintParameters, weights: Path | None, work: Path
 ) -> Path:
     """Paint a shard with the filling `name` into a file of `work`; a file that is there is complete and is kept.
 
@@ -147,15 +139,16 @@ def paint_shard(
     if written.exists():
         return written
     by_picture = [list(removals) for _, removals in groupby(chosen, key=lambda removal: removal.name)]
-    filling = load_filling(name, settings, weights)
+    filling = load_filling(name, parameters.settings_of(name), weights)
     open_images(images)  # opened once, before threads want it
 
     def finish(source: tuple[Pixels, Mask], painted: Pixels) -> bytes:
         picture, mask = source
-        return encode(composite(picture, painted, mask), picture_format)
+        return encode(composite(picture, painted, mask), parameters.picture_format)
 
     with ThreadPoolExecutor(_THREADS) as threads:
-        pictures = list(chain.from_iterable(threads.map(partial(read_picture, images, dilate=dilate), by_picture)))
+        read = partial(read_picture, images, dilate=parameters.dilate)
+        pictures = list(chain.from_iterable(threads.map(read, by_picture)))
         encoded = threads.map(finish, pictures, filling.paint(pictures))
         names = (removal.id for removal in chosen)
         write_images(written.parent, zip(names, encoded, strict=True), shard_size=len(pictures))
