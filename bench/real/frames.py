@@ -68,7 +68,7 @@ class Lexicon:
         """Return the most frequent frame of each lexical unit."""
         del texts
         units = ([frame.lexical_unit for frame in frames] for frames in annotations)
-        return [[self._known.frame(unit.lemma, unit.part_of_speech) for unit in listed] for listed in units]
+        return [[self._known.frame(unit) for unit in listed] for listed in units]
 
     def with_elements(
         self, texts: Sequence[str], annotations: Sequence[Sequence[FrameInstance]]

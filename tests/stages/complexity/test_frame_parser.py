@@ -22,7 +22,7 @@ from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import write_texts
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.bio import bio_spans
 
 PARAMETERS = FrameParserParameters(
@@ -166,15 +166,17 @@ def lexicon():
 def test_lexicon_and_baseline():
     text, labels = lexicon()
     assert labels.frames == ["Arriving", "Winning"]
-    assert labels.units["gagner", "verb"] == {"Winning": 2, "Arriving": 2}
+    assert labels.units["gagner.verb"] == {"Winning": 2, "Arriving": 2}
     assert labels.occurrences == {"gagna": 3, "gagne": 1, "gain": 3}
     assert labels.frames_of("gain") == {"Winning"}
     assert labels.frames_of("inconnu") == set()
     assert labels.unit_of("gagna", "Arriving") == ("gagner", "verb")
     assert labels.unit_of("gain", "Arriving") is None
     baseline = MostFrequentFrame(labels)
-    assert baseline.frame("gagner", "verb") == "Arriving"  # a tie goes to the first name
-    assert baseline.frame("gain", "noun") == baseline.frame("inconnu", "verb") == "Winning"
+    frames = [
+        baseline.frame(LexicalUnit(*unit.split(), Span(0, 1))) for unit in ("gagner verb", "gain noun", "inconnu verb")
+    ]
+    assert frames == ["Arriving", "Winning", "Winning"]  # a tie goes to the first name
     found = [(each.lexical_unit.span.of(text), each.frame) for each in baseline.parse(text)]
     assert found == [("gagna", "Arriving")] * 3 + [("gagne", "Arriving")]  # "gain" is a trigger once in three times
 
@@ -200,7 +202,7 @@ def test_a_gold_trigger_evokes_a_frame_of_its_lexical_unit(trained):
     given = (instance(text, "?", "découvrir", "découvrit"), instance(text, "?", "perdre", "perdit"))
     assert parser.frames_of([text], [given], masked=False) == [["Realising", "Losing"]]
     for name in parser.labels.frames:
-        only = {("découvrir", "verb"): {name: 1}, ("perdre", "verb"): {name: 1}}
+        only = {"découvrir.verb": {name: 1}, "perdre.verb": {name: 1}}
         parser.labels = replace(parser.labels, units=only)
         assert parser.frames_of([text], [given]) == [[name, name]]
 

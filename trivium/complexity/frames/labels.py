@@ -31,14 +31,14 @@ class FrameLabels:
 
     Attributes:
         elements: of each frame, the names of elements seen with it and the core type each mostly has.
-        units: how often each lexical unit evoked each frame.
+        units: how often each lexical unit, named `lemma.part_of_speech`, evoked each frame.
         forms: how often each word form was each lexical unit.
         occurrences: how often each of these forms occurs at all, as a trigger or not.
     """
 
     elements: Mapping[str, Mapping[str, str]]
-    units: Mapping[Unit, Mapping[str, int]]
-    forms: Mapping[str, Mapping[Unit, int]]
+    units: Mapping[str, Mapping[str, int]]
+    forms: Mapping[str, Mapping[str, int]]
     occurrences: Mapping[str, int]
 
     @property
@@ -53,7 +53,8 @@ class FrameLabels:
 
     def unit_of(self, form: str, frame: str) -> Unit | None:
         """The most frequent lexical unit that the form can be and that evokes the frame; None when there is none."""
-        ranked = [(-count, unit) for unit, count in self.forms.get(form, {}).items() if frame in self.units[unit]]
+        counts = self.forms.get(form, {})
+        ranked = [(-count, _unit(name)) for name, count in counts.items() if frame in self.units[name]]
         return min(ranked)[1] if ranked else None
 
     def frames_of(self, form: str) -> set[str]:
@@ -70,25 +71,13 @@ class FrameLabels:
         return allowed
 
     def to_json(self) -> dict[str, Any]:
-        """Return the content of `labels.json`; lexical units are named `lemma.part_of_speech`."""
-        return {
-            "frames": {frame: dict(names) for frame, names in self.elements.items()},
-            "units": {".".join(unit): dict(counts) for unit, counts in self.units.items()},
-            "forms": {
-                form: {".".join(unit): count for unit, count in counts.items()} for form, counts in self.forms.items()
-            },
-            "occurrences": dict(self.occurrences),
-        }
+        """Return the content of `labels.json`."""
+        return {"frames": self.elements, "units": self.units, "forms": self.forms, "occurrences": self.occurrences}
 
     @classmethod
     def from_json(cls, tree: Mapping[str, Any]) -> "FrameLabels":
         """Inverse of `to_json`; `KeyError` when something is missing."""
-        return cls(
-            tree["frames"],
-            {_unit(name): counts for name, counts in tree["units"].items()},
-            {form: {_unit(name): count for name, count in counts.items()} for form, counts in tree["forms"].items()},
-            tree["occurrences"],
-        )
+        return cls(tree["frames"], tree["units"], tree["forms"], tree["occurrences"])
 
 
 def _unit(name: str) -> Unit:
@@ -99,14 +88,13 @@ def _unit(name: str) -> Unit:
 def collect_labels(texts: Sequence[AnnotatedText]) -> FrameLabels:
     """Collect the labels of annotated texts."""
     cores: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    units: dict[Unit, Counter[str]] = defaultdict(Counter)
-    forms: dict[str, Counter[Unit]] = defaultdict(Counter)
+    units: dict[str, Counter[str]] = defaultdict(Counter)
+    forms: dict[str, Counter[str]] = defaultdict(Counter)
     for text in texts:
         for instance in text.frames:
-            lexical_unit = instance.lexical_unit
-            unit = (lexical_unit.lemma, lexical_unit.part_of_speech)
-            units[unit][instance.frame] += 1
-            forms[form_of(lexical_unit.span.of(text.text))][unit] += 1
+            unit = instance.lexical_unit
+            units[unit.name][instance.frame] += 1
+            forms[form_of(unit.span.of(text.text))][unit.name] += 1
             elements = cores[instance.frame]
             for element in instance.elements:
                 elements[element.name][element.core] += 1
@@ -146,7 +134,7 @@ class MostFrequentFrame:
     """
 
     def __init__(self, labels: FrameLabels) -> None:
-        lemmas: dict[Unit, Counter[str]] = {unit: Counter(counts) for unit, counts in labels.units.items()}
+        lemmas = {unit: Counter(counts) for unit, counts in labels.units.items()}
         totals = sum(lemmas.values(), Counter())
         self._labels = labels
         self._best = {unit: _most_frequent(counts) for unit, counts in lemmas.items()}
@@ -155,15 +143,15 @@ class MostFrequentFrame:
             form for form, units in labels.forms.items() if 2 * sum(units.values()) >= labels.occurrences.get(form, 0)
         }
 
-    def frame(self, lemma: str, part_of_speech: str) -> str:
+    def frame(self, unit: LexicalUnit) -> str:
         """The frame of a trigger whose lexical unit is known."""
-        return self._best.get((lemma, part_of_speech), self._otherwise)
+        return self._best.get(unit.name, self._otherwise)
 
     def parse(self, text: str) -> list[FrameInstance]:
         """Triggers and frames of a text, without elements."""
         instances = []
         for form, start, end in occurrences(text, self._forms):
             units = self._labels.forms[form]
-            unit = min(units, key=lambda candidate: (-units[candidate], candidate))
-            instances.append(FrameInstance(self._best[unit], LexicalUnit(*unit, Span(start, end)), ()))
+            name = min(units, key=lambda candidate: (-units[candidate], _unit(candidate)))
+            instances.append(FrameInstance(self._best[name], LexicalUnit(*_unit(name), Span(start, end)), ()))
         return instances

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
 from typing import Any
 
-from trivium.complexity.frames.labels import MostFrequentFrame, Unit
+from trivium.complexity.frames.labels import MostFrequentFrame
 from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.complexity.frames.tagger import FrameParser
 from trivium.complexity.frames.windows import place_frames
@@ -87,10 +87,10 @@ def evaluate(
             named = parser.frames_of(plain, gold, masked=False)
             metrics["frame_accuracy_unmasked"] = _mean(_right(named, gold))
     right = _right(parser.frames_of(plain, gold), gold)
-    theirs = _right([[baseline.frame(*_unit(instance)) for instance in frames] for frames in gold], gold)
+    theirs = _right([[baseline.frame(instance.lexical_unit) for instance in frames] for frames in gold], gold)
     if right:
         ambiguous = {unit for unit, counts in parser.labels.units.items() if len(counts) > 1}
-        among = [_unit(instance) in ambiguous for frames in gold for instance in frames]
+        among = [instance.lexical_unit.name in ambiguous for frames in gold for instance in frames]
         metrics |= {
             "frame_accuracy": _mean(right),
             "baseline_frame_accuracy": _mean(theirs),
@@ -113,10 +113,6 @@ def _right(named: Sequence[Sequence[str]], gold: Sequence[Sequence[FrameInstance
         for names, frames in zip(named, gold, strict=True)
         for name, instance in zip(names, frames, strict=True)
     ]
-
-
-def _unit(instance: FrameInstance) -> Unit:
-    return instance.lexical_unit.lemma, instance.lexical_unit.part_of_speech
 
 
 def _row(

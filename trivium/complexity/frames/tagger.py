@@ -107,8 +107,7 @@ class FrameParser:
         placed = self._placed(texts, instances)
         for places, logits in _scores(self, [Reading(gold.window) for gold in placed], range(len(placed))):
             for gold, row in zip([placed[place] for place in places], logits, strict=True):
-                scores, lexical_unit = row[gold.first, 1::2], gold.instance.lexical_unit
-                unit = units.get((lexical_unit.lemma, lexical_unit.part_of_speech))
+                scores, unit = row[gold.first, 1::2], units.get(gold.instance.lexical_unit.name)
                 if masked and unit is not None:
                     scores = np.where([frame in unit for frame in names], scores, -np.inf)
                 best[id(gold.instance)] = names[int(scores.argmax())]
@@ -190,7 +189,7 @@ def read_tags(
 
 
 def lexicon_mask(labels: FrameLabels, texts: Sequence[str]) -> Restrict:
-    """Forbids a word that the lexicon knows every frame that none of its lexical units was seen with.
+    """A function that forbids a word of the lexicon all frames with which none of its lexical units was seen.
 
     A word of a trigger of several words may have all frames of whatever trigger it is part of.
     """
