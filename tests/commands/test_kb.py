@@ -7,7 +7,7 @@ from PIL import Image
 
 from tests.kvqae.asking.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.asking.test_building import make
-from tests.kvqae.tiny_encoders import write_clip, write_onnx
+from tests.kvqae.tiny_encoders import write_clip, write_onnx, write_tiny
 from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import cli, kb
 from trivium.commands.kb_models import foreign, from_checkout, image_encoder, is_stand_in, reader_of, text_encoder
@@ -30,6 +30,17 @@ def test_encoders_of_the_graph_by_their_names(tmp_path):
     (tmp_path / "modules.json").write_text("[]")
     entry = {"registered": True, "model": str(tmp_path), "settings": {}, "weight": 1.0}
     assert text_encoder(f"mine={tmp_path}") == ("mine", entry)
+
+
+def test_a_folder_of_pictures_alone_is_known_by_its_configuration_or_refused_with_the_choices(tmp_path):
+    write_tiny("vit", tmp_path / "mine")
+    entry = {"registered": True, "model": str(tmp_path / "mine"), "settings": {}, "weight": 1.0}
+    assert image_encoder(str(tmp_path / "mine")) == image_encoder(f"vit={tmp_path / 'mine'}") == ("vit", entry)
+    (tmp_path / "mine/config.json").write_text('{"model_type": "swin"}')
+    with pytest.raises(
+        BadInput, match=r"got 'swin' \(choices: clip, .*; of pictures alone: .*dinov2=FOLDER.*vit=FOLDER"
+    ):
+        image_encoder(str(tmp_path / "mine"))
 
 
 def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
@@ -124,7 +135,9 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         status, _, complained = run(capsys, *arguments)
         assert status == 1
         assert message in complained
-    assert not (tmp_path / "base").exists()
+    (tmp_path / "clip" / "open_clip_model.safetensors").write_bytes(b"cut off")
+    assert run(capsys, museum, "--out", tmp_path / "base", *encoder)[0] == 1
+    assert not list(tmp_path.glob("base/**/*"))
 
 
 def test_kept_vectors_that_were_cut_are_named_and_cost_nothing(tmp_path, capsys):

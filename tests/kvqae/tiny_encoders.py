@@ -27,6 +27,7 @@ TIMM = {
 SMALL = {"hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2}
 DINO: dict[str, tuple[str, str, str, dict[str, int]]] = {
     "dinov2": ("Dinov2Config", "Dinov2Model", "BitImageProcessor", {"image_size": 28, "patch_size": 14}),
+    "vit": ("ViTConfig", "ViTModel", "ViTImageProcessor", {"image_size": 32, "patch_size": 16}),
     "dinov3": (
         "DINOv3ViTConfig",
         "DINOv3ViTModel",

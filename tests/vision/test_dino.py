@@ -26,7 +26,7 @@ def pictures() -> list[Image.Image]:
     return [Image.fromarray(draw.integers(0, 256, (40, side, 3), dtype=np.uint8)) for side in (40, 90)]
 
 
-@pytest.mark.parametrize("name", ["dinov2", "dinov3"])
+@pytest.mark.parametrize("name", ["dinov2", "dinov3", "vit"])
 def test_vectors_are_the_first_token_of_the_library(name: str, tmp_path: Path) -> None:
     folder = tmp_path / "model"
     write_tiny(name, folder)

@@ -46,14 +46,17 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
     from trivium.decorrelation.benchmark.family import find_model
 
     name, equals, model = value.partition("=")
-    if equals and name in ENCODERS and Path(model).is_dir():
+    if not equals:
+        name, model = _encoder_of(Path(value)), value
+    if name in ENCODERS and Path(model).is_dir():
         return name, _entry(Path(model).resolve(), **(MTCNN if ENCODERS[name].route == "face" else {}))
-    if equals and name in ENCODERS and ":" not in model:
+    if name in ENCODERS and ":" not in model:
         raise BadInput("no such folder", field="--image-encoder", got=value, expected=f"{name}=FOLDER")
     try:
         named = find_model(value)
     except BadInput as error:
-        error.args = (str(error).replace("--model", "--image-encoder"),)
+        alone = f"; of pictures alone: {', '.join(f'{name}=FOLDER' for name in ENCODERS)}"
+        error.args = (str(error).replace("--model", "--image-encoder") + alone * ("'model_type'" in str(error)),)
         raise
     if named.family == "npy":
         problem = "stored embeddings cannot encode new pictures; a base needs a model"
@@ -64,6 +67,13 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
     place = str(Path(named.source).resolve()) if Path(named.source).is_dir() else named.source
     file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in named.name)
     return file_name, {"registered": False, "model": f"{named.family}:{place}", "weight": WEIGHT}
+
+
+def _encoder_of(folder: Path) -> str:
+    """The encoder of the graph for a folder of transformers with a network of pictures alone; "" for any other."""
+    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
+    kind = config.get("model_type") if isinstance(config, dict) else None
+    return next((name for name, encoder in ENCODERS.items() if kind in getattr(encoder, "kinds", ())), "")
 
 
 def text_encoder(value: str) -> tuple[str, dict[str, Any]]:

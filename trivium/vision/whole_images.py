@@ -139,7 +139,8 @@ class FirstToken(nn.Module):
     """Wrap a network so that it returns its pooled output: (n, 3, height, width) → (n, width).
 
     Args:
-        network: has `pooler_output`: the first token after the last norm; of a ConvNeXt, the mean over the map.
+        network: has `pooler_output`: the first token after the last norm; of a ConvNeXt, the mean over the map. None:
+            the first token is taken here.
     """
 
     def __init__(self, network: nn.Module) -> None:
@@ -148,5 +149,6 @@ class FirstToken(nn.Module):
 
     def forward(self, pixels: Tensor) -> Tensor:
         """Run the network."""
-        states: Tensor = self.network(pixel_values=pixels).pooler_output
-        return states
+        output = self.network(pixel_values=pixels)
+        states: Tensor | None = output.pooler_output
+        return output.last_hidden_state[:, 0] if states is None else states

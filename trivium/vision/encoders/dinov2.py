@@ -1,12 +1,12 @@
 """DINOv2 (Oquab et al., 2023), with registers or without: `facebook/dinov2-base` and its sizes (kvqae.md §3).
 
-`Dino` is common to all DINO networks, which are in transformers' format: see `FirstToken` for a picture's vector. The
-folder's own `preprocessor_config.json` says how a picture is scaled, cropped and standardised.
+`Dino` is common to networks of pictures alone, which are in transformers' format: see `FirstToken` for a picture's
+vector. The folder's own `preprocessor_config.json` says how a picture is scaled, cropped and standardised.
 """
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
@@ -50,7 +50,10 @@ class Dino(ImageEncoder):
         kind = config.get("model_type") if isinstance(config, dict) else None
         if kind not in cls.kinds:
             raise BadInput("another kind of network", file=file, field="model_type", got=kind, choices=cls.kinds)
-        network, processor = load_pretrained(AutoModel, folder, "an image encoder", tokenizer=AutoImageProcessor)
+        options: dict[str, Any] = {"add_pooling_layer": False} if kind == "vit" else {}  # a classifier has none
+        network, processor = load_pretrained(
+            AutoModel, folder, "an image encoder", tokenizer=AutoImageProcessor, **options
+        )
 
         def prepare(picture: "Image") -> "torch.Tensor":
             pixels: torch.Tensor = processor(images=picture, return_tensors="pt")["pixel_values"][0]
