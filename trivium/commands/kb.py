@@ -104,6 +104,8 @@ def summary(out: Path) -> list[str]:
     problems = [row for _, row in read_csv(out / BASE / LISTED)][1:]
     for kind, count in sorted(described["counts"].items()):
         lines.append(f"  {kind.replace('_', ' ')}: {count}")
+        if kind == "no_picture" and not described["pictures"]:  # a base of texts alone
+            continue
         several = [row for row in problems if row[0] == kind]
         lines += [f"    {place}{f' ({detail})' if detail else ''}" for _, place, detail in several[:SHOWN]]
         if count > SHOWN:

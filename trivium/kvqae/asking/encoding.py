@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -41,13 +41,18 @@ NO_FACE = "no face"
 
 
 class VectorStore:
-    """Store of one encoder's vectors, named by the digest of its weights, settings and code."""
+    """Store of one encoder's vectors, named by the digest of its weights, settings and code; a file when it has one."""
 
     def __init__(self, folder: Path, digest: str) -> None:
-        folder.mkdir(parents=True, exist_ok=True)
-        self._digest, self._file = digest, sqlite3.connect(folder / FILE)
-        self._file.execute("PRAGMA secure_delete = ON")
-        self._file.execute(_TABLE)
+        self._folder, self._digest = folder, digest
+
+    @cached_property
+    def _file(self) -> sqlite3.Connection:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        file = sqlite3.connect(self._folder / FILE)
+        file.execute("PRAGMA secure_delete = ON")
+        file.execute(_TABLE)
+        return file
 
     def _select(self, columns: str, condition: str = "TRUE", *values: Any) -> sqlite3.Cursor:
         query = f"SELECT {columns} FROM vectors WHERE encoder = ? AND {condition}"
@@ -59,7 +64,7 @@ class VectorStore:
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are not stored, each once, in their order."""
-        stored = {key for (key,) in self._select("key")}
+        stored = {key for (key,) in self._select("key")} if (self._folder / FILE).exists() else ()
         return [key for key in dict.fromkeys(keys) if key not in stored]
 
     def add(self, vectors: Mapping[str, tuple[Vectors | None, str | None]]) -> None:
