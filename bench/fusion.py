@@ -142,15 +142,16 @@ def main() -> None:
         [run.select(qrels.queries[:FEW_QUERIES]) for run in runs],
         qrels.select(qrels.queries[:FEW_QUERIES]),
     )
-    ours, ours_of_few = (search_weights(*pair, step=STEP, depth=None) for pair in ((runs, qrels), (few, few_qrels)))
-    np.testing.assert_allclose(by_numpy(runs, qrels, ours.weights), ours.values, rtol=0, atol=AGREES)
+    weights, values = search_weights(runs, qrels, step=STEP, depth=None)
+    of_few = search_weights(few, few_qrels, step=STEP, depth=None)
+    np.testing.assert_allclose(by_numpy(runs, qrels, weights), values, rtol=0, atol=AGREES)
     _, their_values = their_search(align(few), few_qrels, STEP)
-    our_values = dict(zip(map(tuple, np.round(ours_of_few.weights, 3).tolist()), ours_of_few.values, strict=True))
+    our_values = dict(zip(map(tuple, np.round(of_few[0], 3).tolist()), of_few[1], strict=True))
     # With a weight of 0 the documents that only that system returned all tie, and ranx leaves the order of ties open.
-    untied = [abs(our_values[weights] - value) for weights, value in their_values.items() if min(weights) > 0]
+    untied = [abs(our_values[tried] - value) for tried, value in their_values.items() if min(tried) > 0]
     np.testing.assert_allclose(untied, 0, atol=1e-9)
     united = sum(len(np.unique(documents)) for documents in np.concatenate([run.documents for run in runs], axis=1))
-    weightings = len(ours.weights)
+    weightings = len(weights)
     harness.write(
         "fusion",
         {
@@ -159,14 +160,14 @@ def main() -> None:
             "depth": DEPTH,
             "weightings": weightings,
             "weightings_of_ranx": len(their_values),
-            "best_weights": np.round(ours.weights[ours.best], 3).tolist(),
-            "best_mrr": float(ours.values.max()),
+            "best_weights": np.round(weights[values.argmax()], 3).tolist(),
+            "best_mrr": float(values.max()),
             "largest_mrr_difference_to_ranx_without_ties": max(untied),
             "races": {
                 f"{QUERIES} questions, {weightings} weightings": harness.race(
                     lambda: search_weights(runs, qrels, step=STEP, depth=None),
                     harness.Peer("ranx", lambda: their_search(align(few), few_qrels, STEP), FEW_QUERIES / QUERIES),
-                    harness.Peer("NumPy, 15 lines", lambda: by_numpy(runs, qrels, ours.weights)),
+                    harness.Peer("NumPy, 15 lines", lambda: by_numpy(runs, qrels, weights)),
                     gflop=2e-9 * weightings * SYSTEMS * united,
                     gigabytes=1e-9 * 8 * SYSTEMS * united,
                     why=WHY,

@@ -55,19 +55,19 @@ def test_steps_that_do_not_divide_one_are_refused(systems, step):
 def test_values_equal_fusing_and_measuring_with_ties_and_empty_lists(depth, normalization):
     for seed in range(4):
         runs, qrels = world(seed)
-        search = search_weights(runs, qrels, step=0.25, depth=depth, normalization=normalization)
-        assert len(search.weights) == 15
-        expected = [fused_and_measured(runs, qrels, row, depth, normalization) for row in search.weights]
-        assert search.values == pytest.approx(expected, abs=1e-14)
-        assert search.values.std() > 0
-        assert search.best == int(np.argmax(np.round(expected, 12)))
+        weights, values = search_weights(runs, qrels, step=0.25, depth=depth, normalization=normalization)
+        assert len(weights) == 15
+        expected = [fused_and_measured(runs, qrels, row, depth, normalization) for row in weights]
+        assert values == pytest.approx(expected, abs=1e-14)
+        assert values.std() > 0
+        assert values.argmax() == int(np.argmax(np.round(expected, 12)))
 
 
 def test_the_first_of_equal_optima_is_taken():
     run = Run.from_dict({"q": {1: 2.0, 2: 1.0}})
-    search = search_weights([run, run], Qrels(("q",), ([1],)), step=0.5, depth=None)
-    assert search.values.tolist() == [1, 1, 1]
-    assert search.weights[search.best].tolist() == [0, 1]
+    weights, values = search_weights([run, run], Qrels(("q",), ([1],)), step=0.5, depth=None)
+    assert values.tolist() == [1, 1, 1]
+    assert weights[values.argmax()].tolist() == [0, 1]
 
 
 def test_a_planted_optimum_is_found():
@@ -75,18 +75,20 @@ def test_a_planted_optimum_is_found():
     good, noise = {1: 3.0, 2: 0.0, 3: 0.0}, {1: 0.0, 2: 0.3, 3: 0.0}
     first = Run.from_dict({"a": good, "b": noise})
     second = Run.from_dict({"a": noise, "b": good})
-    search = search_weights([first, second], Qrels(("a", "b"), ([1], [1])), step=0.5, depth=None)
-    assert search.weights[search.best].tolist() == [0.5, 0.5]
-    assert search.values.tolist() == [(1 + 1 / 2) / 2, 1, (1 + 1 / 2) / 2]
+    weights, values = search_weights([first, second], Qrels(("a", "b"), ([1], [1])), step=0.5, depth=None)
+    assert weights[values.argmax()].tolist() == [0.5, 0.5]
+    assert values.tolist() == [(1 + 1 / 2) / 2, 1, (1 + 1 / 2) / 2]
 
 
 @pytest.mark.parametrize("chunk", [1, 100, 1 << 20])
 def test_chunks_and_the_order_of_queries_do_not_matter(monkeypatch, chunk):
     runs, qrels = world(9)
-    expected = search_weights(runs, qrels, step=0.2, depth=None).values
+    _, expected = search_weights(runs, qrels, step=0.2, depth=None)
     monkeypatch.setattr(weight_search, "_CHUNK", chunk)
-    assert search_weights(runs, qrels, step=0.2, depth=None).values.tolist() == expected.tolist()
+    assert search_weights(runs, qrels, step=0.2, depth=None)[1].tolist() == expected.tolist()
     shuffled = [qrels.queries[row] for row in np.random.default_rng(1).permutation(len(qrels.queries))]
-    moved = search_weights([run.select(shuffled) for run in runs], qrels, step=0.2, depth=None, normalization="min_max")
-    still = search_weights(runs, qrels, step=0.2, depth=None, normalization="min_max")
-    assert moved.values == pytest.approx(still.values, abs=1e-14)
+    _, moved = search_weights(
+        [run.select(shuffled) for run in runs], qrels, step=0.2, depth=None, normalization="min_max"
+    )
+    _, still = search_weights(runs, qrels, step=0.2, depth=None, normalization="min_max")
+    assert moved == pytest.approx(still, abs=1e-14)

@@ -191,18 +191,17 @@ def search_weights(
     complete = [run.complete(judged.queries) for run in inputs.runs]
     if function is ranking.reciprocal_rank:
         ranks = min((k for k in (depth, cutoff) if k is not None), default=None)
-        tried = weight_search.search_weights(complete, judged, step=step, depth=ranks, normalization=normalization)
-        best = tried.weights[tried.best]
+        tried, values = weight_search.search_weights(
+            complete, judged, step=step, depth=ranks, normalization=normalization
+        )
     else:
         units = weight_search.simplex_grid(len(complete), step)
-        values = [
-            ranking.evaluate(
-                fusion.linear_fusion(complete, weights, depth=depth, normalization=normalization), judged, [measure]
-            )[measure].mean()
-            for weights in units / units[0].sum()
-        ]
-        best = (units / units[0].sum())[int(np.argmax(values))]
-    return dict(zip(systems, best.tolist(), strict=True))
+        tried = units / units[0].sum()
+        runs_of_grid = (
+            fusion.linear_fusion(complete, weights, depth=depth, normalization=normalization) for weights in tried
+        )
+        values = np.array([ranking.evaluate(run, judged, [measure])[measure].mean() for run in runs_of_grid])
+    return dict(zip(systems, tried[values.argmax()].tolist(), strict=True))
 
 
 def compare(

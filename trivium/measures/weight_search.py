@@ -1,7 +1,6 @@
 """The weights of a linear fusion, by grid search on the simplex for the best mean reciprocal rank (kvqae.md §3)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -11,24 +10,6 @@ from trivium.measures.fusion import normalized_blocks, unit_sum, weighted_sum
 from trivium.measures.runs import Qrels, Run, check_same_queries, mark_relevant
 
 _CHUNK = 1 << 16  # fused scores in flight: half a MiB stays in cache
-
-
-@dataclass(frozen=True)
-class WeightSearch:
-    """The weightings that a search tried, and their values.
-
-    Attributes:
-        weights: (weightings, systems), each row sums to 1.
-        values: (weightings,) mean reciprocal rank of the fused run.
-    """
-
-    weights: NDArray[np.float64]
-    values: NDArray[np.float64]
-
-    @property
-    def best(self) -> int:
-        """Row of the best weighting; of equally good ones the first in the grid's order."""
-        return int(self.values.argmax())
 
 
 def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
@@ -54,15 +35,19 @@ def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
 
 def search_weights(
     runs: Sequence[Run], qrels: Qrels, *, step: float, depth: int | None, normalization: str = "z_score"
-) -> WeightSearch:
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Try every weighting of the grid; the values equal those of `linear_fusion` followed by `evaluate`.
 
     Args:
         step: of the grid, a divisor of 1.
+
+    Returns:
+        (weightings, systems) weights in the grid's order, each row of sum 1, and (weightings,) mean reciprocal ranks of
+        the fused runs. `argmax` of these takes the first of equally good weightings.
     """
     units = simplex_grid(len(runs), step)
     weights = units / units[0].sum()
-    return WeightSearch(weights, mean_reciprocal_ranks(runs, qrels, weights, depth=depth, normalization=normalization))
+    return weights, mean_reciprocal_ranks(runs, qrels, weights, depth=depth, normalization=normalization)
 
 
 def mean_reciprocal_ranks(

@@ -204,8 +204,8 @@ def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
     posfuse = PositionFusion.learn(runs, qrels)
     tried = [Tried(posfuse, mean_reciprocal_rank(fuse(posfuse, runs), qrels))]
     for name in NORMALIZATIONS:
-        search = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=name)
-        for weights, mrr in zip(search.weights.tolist(), search.values.tolist(), strict=True):
+        grid, values = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=name)
+        for weights, mrr in zip(grid.tolist(), values.tolist(), strict=True):
             tried.append(Tried(LinearFusion(normalization=name, weights=dict(zip(runs, weights, strict=True))), mrr))
     return tried
 

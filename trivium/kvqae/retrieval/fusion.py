@@ -179,10 +179,10 @@ def tune_row(
         The best weighting and the one in use, and all that were tried.
     """
     ranked = [run.complete(qrels.queries) for run in runs.values()]
-    search = search_weights(ranked, qrels, step=step, depth=depth)
-    rows = (dict(zip(runs, row, strict=True)) for row in search.weights.tolist())
-    weightings = list(zip(rows, search.values.tolist(), strict=True))
-    best, mrr = weightings[search.best]
+    weights, values = search_weights(ranked, qrels, step=step, depth=depth)
+    rows = (dict(zip(runs, row, strict=True)) for row in weights.tolist())
+    weightings = list(zip(rows, values.tolist(), strict=True))
+    best, mrr = weightings[values.argmax()]
     used_mrr = mrr
     if used is not None:
         alphas = np.array([[used[system] for system in runs]])
@@ -192,7 +192,7 @@ def tune_row(
         "mrr": mrr,
         "used_weights": dict(used or best),
         "used_mrr": float(used_mrr),
-        "used_is_best": bool(used_mrr >= search.values.max() - 1e-12),
+        "used_is_best": bool(used_mrr >= values.max() - 1e-12),
         "weightings": len(weightings),
     }, weightings
 
