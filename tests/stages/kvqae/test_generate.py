@@ -5,6 +5,7 @@ from dataclasses import asdict
 import pytest
 
 from tests.kvqae.tiny_construction import mention
+from trivium.core.errors import BadInput
 from trivium.core.tables import write_json_lines
 from trivium.kvqae.construction.generation import REASONS, generate_questions, read_generated
 
@@ -69,7 +70,12 @@ def test_a_question_about_a_bridge(tmp_path):
     ]
     assert (metrics["generated"], metrics["mention_type"], metrics["persons"]) == (1, 1, 0)
     write_json_lines(tmp_path / "generated.jsonl", records)
-    assert read_generated(tmp_path / "generated.jsonl")["tc_7_14"].source == "tc_7"
+    question = read_generated(tmp_path / "generated.jsonl")["tc_7_14"]
+    assert (question.source, question.original_answer, question.answers) == ("tc_7", "Tarn", ("Tarn", "Tarn, Dor"))
+    del records[0]["answer"]["answer"]
+    write_json_lines(tmp_path / "generated.jsonl", records)
+    with pytest.raises(BadInput, match=r"generated.jsonl:1: field 'answer.answer': Field required"):
+        read_generated(tmp_path / "generated.jsonl")
 
 
 def test_drawn_and_other_mentions_are_all_that_are_possible():

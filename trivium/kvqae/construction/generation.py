@@ -10,12 +10,14 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
+
+from pydantic import AliasPath, Field
+from pydantic.dataclasses import dataclass
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json_lines
+from trivium.core.tables import read_json_records
 from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention
 from trivium.measures.answers import AnswerMatcher
 
@@ -238,7 +240,7 @@ def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequen
 
 @dataclass(frozen=True)
 class GeneratedQuestion:
-    """A question whose named entity was replaced by an ambiguous mention.
+    """A question whose named entity was replaced by an ambiguous mention, as a line of `generated.jsonl`.
 
     Attributes:
         id: TriviaQA's id of the original question, an underscore, and the start of the mention.
@@ -254,13 +256,13 @@ class GeneratedQuestion:
     """
 
     id: str
-    text: str
+    text: Annotated[str, Field(validation_alias="input")]
     original_question: str
     names: tuple[str, ...]
     ambiguous_mention: str
     other_mentions: tuple[str, ...]
-    original_answer: str
-    answers: tuple[str, ...]
+    original_answer: Annotated[str, Field(validation_alias=AliasPath("answer", "original_answer"))]
+    answers: Annotated[tuple[str, ...], Field(validation_alias=AliasPath("answer", "answer"))]
     wikidata_id: str
     kilt_id: str
     title: str
@@ -283,17 +285,9 @@ def name_pattern(names: Iterable[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
 
 
-_TEXTS = ("id", "original_question", "ambiguous_mention", "wikidata_id", "kilt_id", "title", "human", "reference")
-_LISTS = ("names", "other_mentions", "images")
-
-
 def read_generated(path: Path) -> dict[str, GeneratedQuestion]:
-    """Read generated questions by id, in the order of the file; `BadInput`: no question."""
-    questions = {}
-    for _, record in read_json_lines(path):
-        own = {name: record[name] for name in _TEXTS} | {name: tuple(record[name]) for name in _LISTS}
-        own |= {"text": record["input"], "original_answer": record["answer"]["original_answer"]}
-        questions[record["id"]] = GeneratedQuestion(**own, answers=tuple(record["answer"]["answer"]))
+    """Read generated questions by id, in the order of the file; `BadInput`: no question, or a field is missing."""
+    questions = {question.id: question for _, question in read_json_records(path, GeneratedQuestion)}
     if not questions:
         raise BadInput("no questions", file=path, expected="one JSON object a line")
     return questions
