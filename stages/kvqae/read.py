@@ -18,7 +18,6 @@ from trivium.kvqae.reader.answered_rows import (
     measure_initial,
     summarize,
     write_answers,
-    write_per_query,
 )
 from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages, texts_of
 
@@ -94,8 +93,7 @@ def main(
         name: {seed: measure(selections[name], answers_of_seed) for seed, answers_of_seed in by_seed.items()}
         for name, by_seed in answers.items()
     }
-    write_answers(out, selections, answers, measured)
-    write_per_query(out_per_query, selections, measured)
+    write_answers(out, out_per_query, selections, answers, measured)
     write_csv(out_curve, ["row", "passages", "em", "f1"], points)
     metrics: dict[str, float] = {f"{name}_passages": number for name, number in chosen.items()}
     metrics |= {f"{point['row']}_validation_em@{point['passages']}": point["em"] for point in points}

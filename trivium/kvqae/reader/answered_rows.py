@@ -66,14 +66,17 @@ def summarize(row: str, by_seed: Sequence[Values]) -> dict[str, float]:
 
 def write_answers(
     folder: Path,
+    per_query: Path,
     selections: Mapping[str, Sequence[Selection]],
     answers: Mapping[str, Mapping[Seed, Sequence[Answer]]],
     measured: Mapping[str, Mapping[Seed, Values]],
 ) -> None:
-    """Write `{row}.parquet`: for each seed and question the answer, its place, and its scores.
+    """Write `{row}.parquet`, for each seed and question the answer, its place, and its scores; and all rows' scores.
 
     Further columns are all passages read, `passages`, and the characters of the best span of each, `starts` and `ends`.
+    The table `per_query` has the columns row, seed, question, em, f1.
     """
+    scores = []
     with write_folder(folder) as draft:
         for row, by_seed in answers.items():
             tables = [
@@ -90,26 +93,11 @@ def write_answers(
                 )
                 for seed, predictions in by_seed.items()
             ]
-            write_table(draft / f"{row}.parquet", pa.concat_tables(tables))
-
-
-def write_per_query(
-    path: Path, selections: Mapping[str, Sequence[Selection]], measured: Mapping[str, Mapping[Seed, Values]]
-) -> None:
-    """Write one table of all rows with columns row, seed, question, em, f1."""
-    tables = [
-        pa.table(
-            {
-                "row": [row] * len(selections[row]),
-                "seed": pa.array([seed] * len(selections[row]), pa.int64()),
-                "question": [selection.question.id for selection in selections[row]],
-                **values,
-            }
-        )
-        for row, by_seed in measured.items()
-        for seed, values in by_seed.items()
-    ]
-    write_table(path, pa.concat_tables(tables))
+            table = pa.concat_tables(tables)
+            write_table(draft / f"{row}.parquet", table)
+            table = table.select(["seed", "id", "em", "f1"]).rename_columns(["seed", "question", "em", "f1"])
+            scores.append(table.add_column(0, "row", pa.array([row] * len(table), pa.string())))
+    write_table(per_query, pa.concat_tables(scores))
 
 
 _reader = lru_cache(maxsize=1)(load_reader)
