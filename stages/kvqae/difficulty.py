@@ -13,7 +13,6 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, relevance_matrix
 
 MODEL = "kvqae_reader"
@@ -42,7 +41,7 @@ def main(
     queries = read_questions(questions)
     ids = [question.id for question in queries]
     depth = max(map(len, read_table(answers, ["passages"])["passages"].to_pylist()))  # fewer in a small world
-    read = first(read_run_over(run, ids), depth)
+    read = read_run_over(run, ids).first(depth)
     judged = read_qrels(qrels)
     firsts = read.documents[:, 0]
     texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])

@@ -13,13 +13,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
-from trivium.kvqae.retrieval.image_search import (
-    ARTICLES,
-    VECTORS,
-    ImageIndex,
-    NameSearchParameters,
-    illustrated_names,
-)
+from trivium.kvqae.retrieval.image_search import ARTICLES, VECTORS, ImageIndex, NameSearchParameters, illustrated_names
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device

@@ -24,7 +24,6 @@ RERANKER = '''
 """Backwards: the initial list turned round."""
 
 from trivium.kvqae.rerankers.reranker import Reranker
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
 
@@ -37,7 +36,7 @@ class Backwards(Reranker):
         self.depth = settings.depth
 
     def rerank(self, split, questions, initial):
-        best = first(initial, self.depth)
+        best = initial.first(self.depth)
         lists = {
             query: {int(each): float(place) for place, each in enumerate(documents) if each != PADDING}
             for query, documents in zip(best.queries, best.documents, strict=True)

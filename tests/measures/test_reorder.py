@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from trivium.formats.trec import read_run, write_run
-from trivium.measures.reorder import best_passages, first, follow, reorder, untie
+from trivium.measures.reorder import best_passages, follow, reorder, untie
 from trivium.measures.runs import Run
 
 RUN = Run(("a", "b", "c"), [[7, 3, 5], [2, 9, -1], [-1, -1, -1]], [[3.0, 2.0, 1.0], [1.0, 0.0, np.nan], [np.nan] * 3])
@@ -33,7 +33,7 @@ def test_a_score_after_a_tie_stays_below_it():
 
 def test_the_rest_follows_in_its_order_below_the_head():
     run = Run.from_dict({"q": {1: 5.0, 2: 4.0, 3: 3.0, 4: 2.0}, "r": {7: 1.0, 8: 0.5}, "s": {}})
-    head = reorder(first(run, 2), np.array([[0.25, 0.75], [0.5, 0.5], [np.nan, np.nan]]))
+    head = reorder(run.first(2), np.array([[0.25, 0.75], [0.5, 0.5], [np.nan, np.nan]]))
     whole = follow(head, run)
     assert whole.documents.tolist() == [[2, 1, 3, 4], [7, 8, -1, -1], [-1, -1, -1, -1]]
     assert whole.scores[0, :2].tolist() == [0.75, 0.25]

@@ -87,14 +87,12 @@ class HardnessAgreement:
             "mean_hardest_overlap": self.overlap,
             "mean_hardest_kappa": self.kappa,
         }
-        pairs = {name: matrix[np.triu_indices(len(matrix), k=1)] for name, matrix in matrices.items()}
-        return {
-            "concordance": self.concordance,
-            **{
-                name: float(values[~np.isnan(values)].mean()) if not np.isnan(values).all() else np.nan
-                for name, values in pairs.items()
-            },
-        }
+        means = {"concordance": self.concordance}
+        for name, matrix in matrices.items():
+            pairs = matrix[np.triu_indices(len(matrix), k=1)]
+            known = pairs[~np.isnan(pairs)]
+            means[name] = float(known.mean()) if len(known) else np.nan
+        return means
 
 
 def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:

@@ -35,11 +35,6 @@ def untie(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where(padded, np.nan, lowered)
 
 
-def first(run: Run, depth: int | None) -> Run:
-    """The best `depth` documents of each list; None for all."""
-    return Run(run.queries, run.documents[:, :depth], run.scores[:, :depth], run.name)
-
-
 def reorder(run: Run, scores: NDArray[np.float64]) -> Run:
     """Each list sorted by these scores, highest first; equal scores keep the run's order.
 

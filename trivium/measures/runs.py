@@ -115,6 +115,10 @@ class Run:
         rows = _rows_of(queries, self.queries, f"the run {self.name!r} lacks")
         return replace(self, queries=queries, documents=self.documents[rows], scores=self.scores[rows])
 
+    def first(self, depth: int | None) -> "Run":
+        """The best `depth` documents of each list; None for all."""
+        return replace(self, documents=self.documents[:, :depth], scores=self.scores[:, :depth])
+
     def complete(self, queries: Iterable[str]) -> "Run":
         """The run over exactly these queries, in their order; an empty list for a query that it lacks.
 

@@ -30,11 +30,6 @@ class Sides:
     other_count: NDArray[np.float64]
 
     @property
-    def trainings(self) -> int:
-        """The number of trainings."""
-        return len(self.better)
-
-    @property
     def paired(self) -> bool:
         """Whether every item has as much on both sides."""
         return bool((self.better_count == self.other_count).all())
@@ -78,7 +73,7 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
     """
     from scipy.special import ndtri  # its import takes a fifth of a second
 
-    trainings = sides.trainings
+    trainings = len(sides.better)
     rng = np.random.default_rng(seed)
     totals = np.concatenate([sides.better, sides.better_count, sides.other, sides.other_count]).T
     better, better_count, other, other_count = np.split(resampled_totals(rng, totals, resamples), 4, axis=1)

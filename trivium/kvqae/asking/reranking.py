@@ -27,7 +27,7 @@ from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.rerankers.rrt import Base, load_rrt, read_base
 from trivium.kvqae.rerankers.rrt import rerank as rerank_by_picture
 from trivium.measures.fusion import gather, gather_blocks, scales
-from trivium.measures.reorder import first, follow
+from trivium.measures.reorder import follow
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -88,7 +88,7 @@ class Rerankers:
 
     def rerank(self, question: str, view: PictureView, initial: Run, texts: PassageTexts) -> Fused:
         """Re-rank the best passages of the fused list."""
-        best = first(initial, self._settings["text"].depth)
+        best = initial.first(self._settings["text"].depth)
         score = partial(score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
         text = follow(rerank_run([Question(QUERY, question, (), "")], best, score), initial)
         images = {"arcface": self._by_face(view, initial), "rrt": self._by_picture(view, initial)}
@@ -97,14 +97,14 @@ class Rerankers:
     def _by_face(self, view: PictureView, initial: Run) -> Run:
         if view.vector is None:
             return NOBODY
-        return rerank_by_face(first(initial, self._settings["arcface"].depth), view.vector, self._faces, self._face_of)
+        return rerank_by_face(initial.first(self._settings["arcface"].depth), view.vector, self._faces, self._face_of)
 
     def _by_picture(self, view: PictureView, initial: Run) -> Run:
         """Re-rank by RRT; images of the knowledge base without features from the graph are described now."""
         if view.image is None or self._extract is None:
             return NOBODY
         query, settings = self._describe({IMAGE: view.image}), self._settings["rrt"]
-        best, scores = first(initial, settings.depth), dict[int, float]()
+        best, scores = initial.first(settings.depth), dict[int, float]()
         for base in (self._base, self._describe_new(best)):
             run, _ = rerank_by_picture(
                 best, query.rows(query.names), query, base, self._rrt, depth=settings.depth, batch=settings.batch

@@ -16,7 +16,6 @@ from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Qrels, Run
 
 
@@ -36,7 +35,7 @@ def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
     Raises:
         BadInput: the run is empty, or has another question.
     """
-    return first(read_run_over(path, [question.id for question in questions]), depth)
+    return read_run_over(path, [question.id for question in questions]).first(depth)
 
 
 def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:

@@ -24,7 +24,6 @@ from trivium.core.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.decoding import FLAWS
 from trivium.vision.local_descriptors.delg_files import shared_names
@@ -44,7 +43,7 @@ SIDES = ("kb", "questions")  # names of folders of features and of DELG's files,
 def candidate_images(runs: Iterable[Run], depth: int, articles: Path, passages: Path) -> list[str]:
     """List the images of the articles whose passages are among the best `depth` of a run; sorted, each once."""
     article_of = ArticlePassages(passages).article_of
-    best = np.concatenate([first(run, depth).documents.ravel() for run in runs])
+    best = np.concatenate([run.first(depth).documents.ravel() for run in runs])
     images = read_table(articles, ["image"])["image"].take(np.unique(article_of[best[best != PADDING]]))
     return sorted({name for name in images.to_pylist() if name is not None})
 

@@ -14,7 +14,6 @@ from trivium.core.tables import read_json, read_table, write_json
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers.model_files import CONFIG
 from trivium.kvqae.retrieval.image_search import rank_passages
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast, pick_device
 from trivium.nets.feeding import Pipeline, Transfer, feeders
@@ -172,7 +171,7 @@ def rerank(
     A passage's score is its article's minus 1e-8 times its position: passages of one article keep their order. A
     passage whose article has no readable image is left out, and so is every passage of a question without one.
     """
-    best = first(run, depth)
+    best = run.first(depth)
     pairs, places = image_pairs(best, images, base)
     scores = score_pairs(model, question_features, base.features, pairs, batch=batch)
     shown = places >= 0

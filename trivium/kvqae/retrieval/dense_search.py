@@ -17,16 +17,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.matrices import MatrixRows, read_matrix
 from trivium.core.parameters import Parameters
-from trivium.vision.neighbours import (
-    Ids,
-    Scores,
-    build_ivf,
-    exact_search,
-    faiss,
-    ivf_search,
-    merge,
-    read_ivf,
-)
+from trivium.vision.neighbours import Ids, Scores, build_ivf, exact_search, faiss, ivf_search, merge, read_ivf
 
 KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
 INDEX = "index.faiss"  # in the stage's work, then beside the runs

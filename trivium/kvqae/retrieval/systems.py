@@ -20,7 +20,6 @@ from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.knowledge_base.passage_texts import Rows, numbers_of_rows
 from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.encoder_registry import SECTION as IMAGE_SECTION
 from trivium.vision.encoder_registry import ImageEncoders
@@ -101,7 +100,7 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
     order = np.argsort(documents < 0, axis=1, kind="stable")  # close the gaps of dropped passages
     documents = np.take_along_axis(documents, order, axis=1)
     scores = np.where(documents < 0, np.nan, np.take_along_axis(run.scores, order, axis=1))
-    kept = first(Run(run.queries, documents, scores, run.name), depth)
+    kept = Run(run.queries, documents, scores, run.name).first(depth)
     queries: dict[str, list[str]] = {}
     for query in kept.queries:
         queries.setdefault(split_of[query], []).append(query)

@@ -15,7 +15,6 @@ from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import Ids, passages_of_articles
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
 SCHEMA = pa.schema(
@@ -78,7 +77,7 @@ def write_pairs(files: PairFiles, *, questions: Path, runs: Path, depth: int) ->
     metrics: dict[str, float] = {}
     for split, out in (("train", files.train), ("validation", files.validation)):
         of_split = read_questions(questions / f"{split}.jsonl")
-        run = first(read_run_over(runs / f"{split}.trec", [question.id for question in of_split]), depth)
+        run = read_run_over(runs / f"{split}.trec", [question.id for question in of_split]).first(depth)
         own = own_passages(of_split, files.passages, files.articles)
         table, counts = make_pairs(of_split, run, own, files.passages, files.articles)
         if not len(table):

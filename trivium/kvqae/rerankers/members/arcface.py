@@ -11,7 +11,6 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.retrieval.image_search import rank_passages
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
 SYSTEM = "arcface"
@@ -69,7 +68,7 @@ class ArcFace(Reranker):
         """Re-rank questions with a face by cosine; passages whose article shows no human's face are left out."""
         routes = read_table(self.routing / f"{split}.parquet", ["question", "image", "face"])
         served = routes.filter(routes["face"])
-        initial = first(initial.select(served["question"].to_pylist()), self.depth)
+        initial = initial.select(served["question"].to_pylist()).first(self.depth)
         ranked = rerank(initial, self.faces[served["image"].to_numpy()], self.base_faces, self.image_of)
         kept = ranked.documents != PADDING
         return ranked, {

@@ -20,7 +20,6 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.retrieval.image_search import rank_passages
-from trivium.measures.reorder import first
 from trivium.measures.runs import PADDING, Run
 
 if TYPE_CHECKING:
@@ -90,7 +89,7 @@ class Patches(Reranker):
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Rank by `match`; passages of one article keep their order, those without a readable image are left out."""
-        best = first(initial, self.settings.depth)
+        best = initial.first(self.settings.depth)
         values, shown = np.zeros(best.documents.shape), np.zeros(best.documents.shape, bool)
         counts = {"questions_without_image": 0, "passages": 0, "passages_without_image": 0, "pairs": 0}
         for row, (question, documents) in enumerate(zip(questions, best.documents, strict=True)):

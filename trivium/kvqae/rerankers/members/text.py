@@ -5,7 +5,7 @@ from functools import partial
 
 from trivium.formats.questions import Question
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
-from trivium.measures.reorder import first, follow
+from trivium.measures.reorder import follow
 from trivium.measures.runs import PADDING, Run
 
 
@@ -22,7 +22,7 @@ class Text(Reranker):
         from trivium.kvqae.reader.inputs import texts_of
         from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_by_shards
 
-        best = first(initial, self.settings.depth)
+        best = initial.first(self.settings.depth)
         score = partial(
             score_by_shards,
             self.settings.reads[0],
