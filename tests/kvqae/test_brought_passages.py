@@ -104,6 +104,9 @@ def test_runs_and_judgements_by_their_rows(world):
         "test-v1": [0], "test-v2": [7], "test-v3": [],
     }  # fmt: skip
     assert counts == {"questions_unjudged": 1, "judged_without_article": 0}
+    (world / "all_qrels.trec").write_text("test-v2 0 0 0\n")  # judged, and nothing is relevant
+    nothing, counts = brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
+    assert ([len(ids) for ids in nothing.relevant], counts["questions_unjudged"]) == ([0, 0, 0], 2)
     train = list(read_questions(world / "viquae/train.jsonl"))
     assert brought_judgements(world / "all_qrels.trec", train, **wikipedia) is None
     # Rows of a set in another order, such as viquae_v4-alpha_passages, hold no answer.

@@ -51,7 +51,7 @@ def brought_judgements(
     rows = [relevant.get(question.id, np.empty(0, np.int64)) for question in questions]
     if not relevant.keys() & {question.id for question in questions}:
         return None
-    if (last := int(_union(rows)[-1])) >= len(numbers):
+    if (last := max((int(row[-1]) for row in rows if len(row)), default=0)) >= len(numbers):
         raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {len(numbers)}")
     ids = [numbers[row] for row in rows]
     kept = [np.sort(row[row >= 0]) for row in ids]
