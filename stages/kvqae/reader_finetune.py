@@ -3,25 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-from pydantic import Field
-
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, run_stage
 from trivium.core.tasks import run_task
 from trivium.formats.questions import read_questions
 from trivium.kvqae.reader.inputs import TrainingData
-from trivium.kvqae.reader.reader_training import ReaderTrainingParameters, train_reader
+from trivium.kvqae.reader.reader_training import ReaderFinetuneParameters, train_reader
 from trivium.kvqae.retrieval.training_pairs import own_passages
-from trivium.nets.reader import PassageReduction
-
-
-class ReaderFinetuneParameters(ReaderTrainingParameters):
-    """Section `kvqae.reader_finetune`."""
-
-    losses: dict[str, PassageReduction] = Field(
-        min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
-    )
-    max_start: str = Field(description="Pretrained reader that those with the loss `max` start from")
 
 
 def main(
@@ -48,8 +36,7 @@ def main(
     start = max_base if reduction == "max" else base
     task = partial(
         train_reader,
-        # A worker cannot import this script's class.
-        parameters=ReaderTrainingParameters(**parameters.model_dump(exclude={"losses", "max_start"})),
+        parameters=parameters,
         reduction=reduction,
         seed=seed,
         base=start,

@@ -6,25 +6,14 @@ of the text encoder has, with which it needs half as many steps.
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.stage import Context, Source, run_stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
-from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
+from trivium.kvqae.rerankers.cross_encoder import RerankPretrainParameters, train_cross_encoder
 from trivium.sources.brought import bring
-
-
-class RerankPretrainParameters(CrossEncoderTrainingParameters):
-    """Section `kvqae.rerank_pretrain`."""
-
-    layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
-        min_length=1, description="Layers of all-MiniLM-L6-v2 that the sample starts from, from 0"
-    )
 
 
 def write_base(parameters: RerankPretrainParameters, *, source: Source, base: Path, out: Path) -> dict[str, float]:
@@ -56,8 +45,7 @@ def main(
     write_json(out_base_counts, write_base(parameters, source=source, base=text, out=out_base))
     task = partial(
         train_cross_encoder,
-        # A worker cannot import this script's class.
-        parameters=CrossEncoderTrainingParameters(**parameters.model_dump(exclude={"layers"})),
+        parameters=parameters,
         base=out_base,
         base_name=str(out_base),
         new_perceptron=True,

@@ -152,10 +152,10 @@ class ClusteredDifference:
 def same_loss(
     scores: NDArray[np.float64], plain: NDArray[np.float64], factors: ArrayLike, clusters: ArrayLike, margin: float
 ) -> NDArray[np.float64]:
-    """The p that another δ differs from a δ below 0 by more than a share of it (two one-sided tests, Schuirmann 1987).
+    """The p of the claim that another δ' differs from a δ below 0 by less than a share of it (Schuirmann 1987).
 
-    `|δ - δ'| < margin · |δ|` is `(1 - margin) δ - δ' > 0` and `(1 + margin) δ - δ' < 0`, both of them δ of a weighted
-    difference of scores; p is the larger one of theirs.
+    It is two one-sided tests: `|δ - δ'| < margin · |δ|` means `(1 - margin) δ - δ' > 0` and `(1 + margin) δ - δ' < 0`,
+    and both are δ of a weighted difference of scores. p is the larger one of theirs.
 
     Args:
         scores: (models, questions) behind δ.

@@ -7,6 +7,7 @@ With a the reference of m words, b the prediction of n, LCS(a, b) the length of 
 
 from collections.abc import Sequence
 from functools import cache
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -18,19 +19,11 @@ from trivium.measures.french import words
 Setting = Literal["unicode", "paper"]
 
 
-class UnicodeTokenizer:
-    """Gives the package the words of `french.words`."""
-
-    def tokenize(self, text: str) -> list[str]:
-        """The words of a text, in order."""
-        return words(text)
-
-
 @cache
 def _scorer(setting: Setting) -> Any:
     from rouge_score.rouge_scorer import RougeScorer  # it imports nltk, which takes seconds
 
-    return RougeScorer(["rougeL"], tokenizer=UnicodeTokenizer() if setting == "unicode" else None)
+    return RougeScorer(["rougeL"], tokenizer=SimpleNamespace(tokenize=words) if setting == "unicode" else None)
 
 
 def rouge_l(

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from tqdm import tqdm
 from trivium.core.engine import LocalEngine, all_workers
 from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.tables import in_groups
 from trivium.formats.pictures import unread_picture
 from trivium.kvqae.asking.models import LIMITS, Model
 from trivium.vision.align import align
@@ -31,7 +32,6 @@ if TYPE_CHECKING:  # torch takes seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
 Vectors = NDArray[np.float32]
-T = TypeVar("T")
 FILE = "vectors.sqlite"
 # `blank`: why there is no vector; with a vector, the flaws of its picture, separated by spaces.
 _TABLE = """CREATE TABLE IF NOT EXISTS vectors
@@ -147,7 +147,7 @@ def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) ->
     if not (new := store.missing(by_key)):
         return 0
     encoder = model.load()
-    for part in tqdm(_parts(new, PICTURES_AT_A_TIME), desc=model.label, unit="batch", mininterval=5):
+    for part in tqdm(list(in_groups(new, PICTURES_AT_A_TIME)), desc=model.label, unit="batch", mininterval=5):
         opened, made = dict[str, Picture](), dict[str, tuple[Vectors | None, str | None]]()
         for key in part:
             try:
@@ -162,15 +162,11 @@ def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) ->
     return len(new)
 
 
-def _parts(keys: Sequence[T], size: int) -> list[Sequence[T]]:
-    return [keys[start : start + size] for start in range(0, len(keys), size)]
-
-
 def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vectors | None]:
     """Embed each picture, or its most probable face; None for a picture without a face."""
     images = [picture.image for picture in pictures]
     if encoder.detector is None:
-        for part in _parts(images, BATCH):
+        for part in in_groups(images, BATCH):
             yield from encoder.embed(part)
         return
     for pixels in map(np.asarray, images):
@@ -187,7 +183,7 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
         return 0
     from trivium.nets.device import pick_device
 
-    parts, on_gpu = _parts(new, TEXTS_AT_A_TIME), pick_device().type == "cuda"
+    parts, on_gpu = list(in_groups(new, TEXTS_AT_A_TIME)), pick_device().type == "cuda"
     texts = ([passages[key] for key in part] for part in parts)
     # A process takes seconds to start, in which one core encodes two parts.
     processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))

@@ -38,6 +38,9 @@ class ReaderTrainingParameters(QuestionTrainingParameters):
     answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
     answer_tokens: int = Field(ge=1, description="Longest answer in validation")
     selection: Literal["em", "f1"] = Field(description="Measure of validation: exact match, or F1 as the authors")
+    losses: dict[str, PassageReduction] = Field(
+        min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
+    )
 
 
 def validation_score(
@@ -150,9 +153,12 @@ class ReaderPretrainParameters(ReaderTrainingParameters):
     """Section `kvqae.reader_pretrain`."""
 
     seed: int = Field(default=0, ge=0, description="Of the new heads, dropout, the order of questions, the passages")
-    losses: dict[str, PassageReduction] = Field(
-        min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
-    )
+
+
+class ReaderFinetuneParameters(ReaderTrainingParameters):
+    """Section `kvqae.reader_finetune`."""
+
+    max_start: str = Field(description="Pretrained reader that those with the loss `max` start from")
 
 
 DATA = "TriviaQA without the questions of ViQuAE"

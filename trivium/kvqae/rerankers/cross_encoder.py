@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
@@ -138,6 +138,14 @@ class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")
     passages: int = Field(ge=2, description="Passages of a question in a step, one of them relevant")
     weight_decay: float = Field(ge=0, description="AdamW's")
+
+
+class RerankPretrainParameters(CrossEncoderTrainingParameters):
+    """Section `kvqae.rerank_pretrain`."""
+
+    layers: tuple[Annotated[int, Field(ge=0, le=5)], ...] = Field(
+        min_length=1, description="Layers of all-MiniLM-L6-v2 that the sample starts from, from 0"
+    )
 
 
 def validation_mrr(
