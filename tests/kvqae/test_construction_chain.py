@@ -7,15 +7,7 @@ import numpy as np
 from PIL import Image
 
 from stages.kvqae import generate
-from tests.kvqae.tiny_construction import (
-    article,
-    commons_file,
-    entity,
-    mention,
-    person,
-    write_lines,
-    write_triviaqa,
-)
+from tests.kvqae.tiny_construction import article, commons_file, entity, mention, person, write_lines, write_triviaqa
 from tests.kvqae.tiny_wikipedia import write_params
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute

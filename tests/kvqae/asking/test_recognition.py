@@ -10,13 +10,7 @@ from tests.kvqae.asking.test_building import FACES, make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking.models import NamedEncoder
-from trivium.kvqae.asking.recognition import (
-    Calibration,
-    Pictured,
-    calibrate,
-    find_entries,
-    rank,
-)
+from trivium.kvqae.asking.recognition import Calibration, Pictured, calibrate, find_entries, rank
 
 
 def pictured(name, vectors, owners, weight=1.0):

@@ -6,12 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image, ImageEnhance, ImageFilter
 
-from trivium.kvqae.construction.candidate_images import (
-    BITS,
-    fingerprint,
-    hash_distance,
-    near_duplicates,
-)
+from trivium.kvqae.construction.candidate_images import BITS, fingerprint, hash_distance, near_duplicates
 
 
 def scene(seed, size=(144, 108)):

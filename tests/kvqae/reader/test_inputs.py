@@ -3,12 +3,7 @@ import pytest
 
 from tests.kvqae.tiny_reader import write_world
 from trivium.formats.questions import Question, read_questions
-from trivium.kvqae.reader.inputs import (
-    Example,
-    sample_passages,
-    split_by_relevance,
-    texts_of,
-)
+from trivium.kvqae.reader.inputs import Example, sample_passages, split_by_relevance, texts_of
 from trivium.measures.answers import AnswerMatcher
 from trivium.measures.runs import Run
 

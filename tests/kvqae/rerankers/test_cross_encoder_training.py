@@ -7,15 +7,8 @@ import torch
 
 import trivium.kvqae.rerankers.cross_encoder as module
 from tests.kvqae.tiny_reader import write_world
-from tests.kvqae.tiny_training import (
-    CROSS_ENCODER,
-    context,
-    cross_encoder_training,
-    inputs,
-)
-from tests.kvqae.tiny_training import (
-    pretrain_cross_encoder as pretrain,
-)
+from tests.kvqae.tiny_training import CROSS_ENCODER, context, cross_encoder_training, inputs
+from tests.kvqae.tiny_training import pretrain_cross_encoder as pretrain
 from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run

@@ -15,12 +15,7 @@ from trivium.core.tables import read_json, write_json_lines, write_table
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.retrieval import dpr_training
-from trivium.kvqae.retrieval.dpr_training import (
-    DprParameters,
-    PairTokens,
-    batch_features,
-    validation_mrr,
-)
+from trivium.kvqae.retrieval.dpr_training import DprParameters, PairTokens, batch_features, validation_mrr
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
 from trivium.kvqae.retrieval.training_pairs import Pairs
 from trivium.measures.runs import Run

@@ -11,12 +11,7 @@ from trivium.core.engine import LocalEngine
 from trivium.core.stage import Context
 from trivium.core.tables import write_json_lines
 from trivium.core.tracking import Tracker
-from trivium.kvqae.construction.spacy_pipeline import (
-    load_pipeline,
-    measure_pipeline,
-    read_annotated,
-    to_document,
-)
+from trivium.kvqae.construction.spacy_pipeline import load_pipeline, measure_pipeline, read_annotated, to_document
 
 PARAMETERS = MentionModelParameters(
     model="trained", seed=0, held_out=0.2, epochs=4, batch=8, learning_rate=0.004, dropout=0.1, width=32, depth=1, rows=500

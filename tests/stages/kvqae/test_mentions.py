@@ -9,11 +9,7 @@ from spacy.language import Language
 from spacy.tokens import Doc, Span
 
 from trivium.formats.triviaqa import TriviaQuestion
-from trivium.kvqae.construction.mentions import (
-    MentionsParameters,
-    find_mentions,
-    mentions_of,
-)
+from trivium.kvqae.construction.mentions import MentionsParameters, find_mentions, mentions_of
 
 DEPENDENCIES = ("dobj", "nsubj", "pobj", "obj", "nsubjpass", "poss", "obl", "root")
 DROPPED = ("DATE", "TIME", "PERCENT", "MONEY", "QUANTITY", "ORDINAL", "CARDINAL")

@@ -9,14 +9,7 @@ from stages.kvqae import rerank_fuse
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run
-from trivium.kvqae.rerankers.fusion import (
-    LinearFusion,
-    PositionFusion,
-    default_minimum,
-    fuse,
-    read_choice,
-    systems_of,
-)
+from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, fuse, read_choice, systems_of
 from trivium.measures.fusion import gather, linear_fusion, normalize, position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
