@@ -40,7 +40,7 @@ VECTORS, ROWS = "vectors.npy", "rows.npy"
 _PICTURES = pa.schema([("article", pa.int64()), ("path", pa.string()), ("sha256", pa.string())])
 DESCRIBED, LISTED, CALIBRATION, BM25 = "base.json", "problems.csv", "calibration.json", "bm25"
 FLAWED = {
-    "truncated": "its end is missing; what there is was taken",
+    "truncated": "its end is missing; the part before it was used",
     "broken_exif": "its EXIF block is broken: perhaps it is not upright",
 }
 VERSION = 2  # version of this code and of a base's folder
