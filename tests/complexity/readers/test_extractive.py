@@ -55,7 +55,7 @@ def test_best_span_is_what_trying_all_finds(longest):
 
 def test_windows_cover_a_long_context_and_share_the_stride(fast):
     context = " ".join(each.context for each in questions(12))
-    windows, cut = windows_of(fast, ["Qui a détruit un théâtre ?"], [context], max_tokens=48, stride=8)
+    windows, cut = windows_of(fast, [Reading("q", "Qui a détruit un théâtre ?", context)], max_tokens=48, stride=8)
     assert cut == 0
     assert len(windows) > 3
     assert all(window.tokens <= 48 for window in windows)
@@ -70,7 +70,7 @@ def test_offsets_bring_back_the_characters_as_written(fast, form):
     context = unicodedata.normalize(
         form, "À l’été\u00a01917, l'armée «\u202fécrasée\u202f» a cédé Liège\u2009; là-bas… 𝔄 fin"
     )
-    (window,), _ = windows_of(fast, ["Où ?"], [context], max_tokens=200, stride=8)
+    (window,), _ = windows_of(fast, [Reading("q", "Où ?", context)], max_tokens=200, stride=8)
     for answer in ("l’été", "1917", "écrasée", "Liège", "là-bas", "𝔄"):
         answer = unicodedata.normalize(form, answer)
         start = context.index(answer)
@@ -132,7 +132,7 @@ def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
     asked = [Reading(str(row), "Qui a détruit la cité antique ?", context) for row, context in enumerate(contexts)]
     found = reader.answer(asked, batch_size=4)
     for reading, answer in zip(asked, found, strict=True):
-        windows, _ = windows_of(reader.tokenizer, [reading.question], [reading.context], max_tokens=64, stride=8)
+        windows, _ = windows_of(reader.tokenizer, [reading], max_tokens=64, stride=8)
         best = (float("-inf"), "")
         for window in windows:
             ids, types = torch.tensor([window.ids.tolist()]), (torch.arange(window.tokens) >= window.first).long()[None]

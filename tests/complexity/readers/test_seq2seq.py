@@ -106,7 +106,9 @@ def test_long_contexts_lose_their_end_and_lost_answers_are_left_out(mt5):
 def test_answers_tell_how_much_was_read_and_whether_they_end(mt5):
     reader = Seq2SeqReader.start(mt5, seq2seq_settings(max_tokens=48))
     long = " ".join(each.context for each in questions(9))
-    (cut,) = prompts_of(reader.tokenizer, reader.settings.template, ["Qui ?"], [long], 48)
+    (cut,) = prompts_of(
+        reader.tokenizer, reader.settings.model_copy(update={"max_tokens": 48}), [Reading("q", "Qui ?", long)]
+    )
     short, end = "La reine fuit.", reader.tokenizer.eos_token_id
     reader.module.generate = lambda input_ids, attention_mask: torch.tensor([[0, 9, end, 0], [end, 9, 9, 9]])
     found = reader.answer([Reading("s", "Qui ?", short), Reading("l", "Qui ?", long)], 2)

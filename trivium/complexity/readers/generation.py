@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers import GenerationConfig
 
-from trivium.complexity.readers.interface import Answer, Features, Reader, Reading
+from trivium.complexity.readers.interface import Answer, Features, GenerativeSettings, Reader, Reading
 from trivium.core.errors import BadInput
+from trivium.core.tables import in_groups
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained
@@ -42,31 +43,27 @@ class Prompt:
 
 
 def prompts_of(
-    tokenizer: Any, template: str, questions: Sequence[str], contexts: Sequence[str], max_tokens: int
+    tokenizer: Any, settings: GenerativeSettings, pairs: Sequence[SquadQuestion | Reading]
 ) -> Iterator[Prompt]:
-    """A prompt a question, in order, of at most `max_tokens` tokens.
+    """A prompt for each question and context, in order, of at most `max_tokens` tokens, special ones included.
 
-    Args:
-        max_tokens: of a prompt, special tokens included; a question may take half of them.
+    A question may take half of them.
 
     Raises:
         BadInput: no room is left for the template itself.
     """
-    for start in range(0, len(questions), _CHUNK):
-        pairs = list(zip(questions[start : start + _CHUNK], contexts[start : start + _CHUNK], strict=True))
-        texts = [template.format(question=question, context=context) for question, context in pairs]
-        encoded = tokenizer(texts)["input_ids"]
-        for (question, context), ids in zip(pairs, encoded, strict=True):
-            if len(ids) <= max_tokens:
-                yield Prompt(ids, context, question_cut=False)
-            else:
-                yield _cut(tokenizer, template, question, context, max_tokens)
+    for part in in_groups(pairs, _CHUNK):
+        texts = [settings.template.format(question=pair.question, context=pair.context) for pair in part]
+        for pair, ids in zip(part, tokenizer(texts)["input_ids"], strict=True):
+            is_short = len(ids) <= settings.max_tokens
+            yield Prompt(ids, pair.context, question_cut=False) if is_short else _cut(tokenizer, settings, pair)
 
 
-def _cut(tokenizer: Any, template: str, question: str, context: str, max_tokens: int) -> Prompt:
+def _cut(tokenizer: Any, settings: GenerativeSettings, pair: SquadQuestion | Reading) -> Prompt:
+    max_tokens, question, context = settings.max_tokens, pair.question, pair.context
     shortened = first_tokens(tokenizer, question, max_tokens // 2)
     while True:
-        ids = tokenizer(template.format(question=shortened, context=context))["input_ids"]
+        ids = tokenizer(settings.template.format(question=shortened, context=context))["input_ids"]
         excess = len(ids) - max_tokens
         if excess <= 0:
             return Prompt(ids, context, question_cut=shortened != question)
@@ -130,7 +127,7 @@ class GenerativeReader(Reader):
         tokenizer, longest = self.tokenizer, self.settings.answer_tokens
         counts = dict.fromkeys(("contexts_cut", "questions_cut", "answers_lost", "answers_cut", "answers_respelt"), 0)
         pairs = []
-        for question, prompt in zip(questions, self._prompts_of(questions), strict=True):
+        for question, prompt in zip(questions, prompts_of(tokenizer, self.settings, questions), strict=True):
             text, start = question.answers[0]
             counts["contexts_cut"] += prompt.context != question.context
             counts["questions_cut"] += prompt.question_cut
@@ -144,10 +141,6 @@ class GenerativeReader(Reader):
             pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[:longest], np.int32)))
         return Features(pairs, counts)
 
-    def _prompts_of(self, pairs: Sequence[SquadQuestion] | Sequence[Reading]) -> Iterator[Prompt]:
-        questions, contexts = [pair.question for pair in pairs], [pair.context for pair in pairs]
-        return prompts_of(self.tokenizer, self.settings.template, questions, contexts, self.settings.max_tokens)
-
     @torch.inference_mode()
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """Answers by greedy decoding, in batches of prompts of similar length; empty when the context is.
@@ -155,7 +148,7 @@ class GenerativeReader(Reader):
         In bf16, batches may differ by a near-tie.
         """
         self.module.eval()
-        tokenizer, prompts = self.tokenizer, list(self._prompts_of(readings))
+        tokenizer, prompts = self.tokenizer, list(prompts_of(self.tokenizer, self.settings, readings))
         pending = [(row, prompt) for row, prompt in enumerate(prompts) if readings[row].context.strip()]
         pending.sort(key=lambda pair: -len(pair[1].ids))
         answers = [Answer("", len(prompt.context)) for prompt in prompts]

@@ -73,14 +73,9 @@ def question_limit(max_tokens: int) -> int:
 
 
 def windows_of(
-    tokenizer: PreTrainedTokenizerFast,
-    questions: Sequence[str],
-    contexts: Sequence[str],
-    *,
-    max_tokens: int,
-    stride: int,
+    tokenizer: PreTrainedTokenizerFast, pairs: Sequence[SquadQuestion | Reading], *, max_tokens: int, stride: int
 ) -> tuple[list[Window], int]:
-    """Every window of every pair, in order.
+    """Every window of every question with its context, in order.
 
     Args:
         tokenizer: a fast one, which knows where its tokens come from.
@@ -90,13 +85,13 @@ def windows_of(
     Returns:
         The windows, and how many questions were cut to `question_limit`.
     """
-    shortened = [first_tokens(tokenizer, question, question_limit(max_tokens)) for question in questions]
-    cut = sum(short != question for short, question in zip(shortened, questions, strict=True))
+    shortened = [first_tokens(tokenizer, pair.question, question_limit(max_tokens)) for pair in pairs]
+    cut = sum(short != pair.question for short, pair in zip(shortened, pairs, strict=True))
     windows: list[Window] = []
-    for start in range(0, len(questions), _CHUNK):
+    for start in range(0, len(pairs), _CHUNK):
         encoded = tokenizer(
             shortened[start : start + _CHUNK],
-            list(contexts[start : start + _CHUNK]),
+            [pair.context for pair in pairs[start : start + _CHUNK]],
             truncation="only_second",
             max_length=max_tokens,
             stride=stride,
@@ -230,10 +225,8 @@ class ExtractiveReader(Reader):
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
-    def _windows(self, pairs: Sequence[SquadQuestion] | Sequence[Reading]) -> tuple[list[Window], int]:
-        questions, contexts = [pair.question for pair in pairs], [pair.context for pair in pairs]
-        settings = self.settings
-        return windows_of(self.tokenizer, questions, contexts, max_tokens=settings.max_tokens, stride=settings.stride)
+    def _windows(self, pairs: Sequence[SquadQuestion | Reading]) -> tuple[list[Window], int]:
+        return windows_of(self.tokenizer, pairs, max_tokens=self.settings.max_tokens, stride=self.settings.stride)
 
     def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
         """The best span of each window: its log-probability, first and last token."""
