@@ -178,12 +178,10 @@ def _cores() -> int:
 def _bits(processor: Path) -> Finding:
     """Whether this processor gives the committed numbers to the bit, see docs/reproducibility.md."""
     cpuinfo = processor.read_text(encoding="utf-8") if processor.exists() else ""
-    if has_avx512(cpuinfo):
-        return Finding("same bits", "has", "Intel with AVX-512: the sample's run gives the committed bits")
-    if "AuthenticAMD" in cpuinfo and " avx2" in cpuinfo:
-        meaning = f"{OTHER_BITS}; run.portable: x86 gives the same bits here and on Intel"
-        return Finding("same bits", "lacks", "AMD with AVX2", meaning)
-    return Finding("same bits", "lacks", "no Intel processor with AVX-512", OTHER_BITS)
+    if re.search(r"vendor_id\s*: AuthenticAMD\ncpu family\s*: 26\n", cpuinfo):
+        return Finding("same bits", "has", "AMD of Zen 5: the sample's run gives the committed bits")
+    alike = "Intel processors with AVX-512 have the same bits among each other; " if has_avx512(cpuinfo) else ""
+    return Finding("same bits", "lacks", "the committed numbers are of an AMD EPYC (Zen 5)", alike + OTHER_BITS)
 
 
 def _packages(root: Path) -> Finding:
