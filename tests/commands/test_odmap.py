@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 import transformers
 
 from tests.commands.test_difficulty import Outline
@@ -44,8 +45,10 @@ def project(built, tmp_path, monkeypatch):
 
 def test_a_local_clip_stands_on_the_leaderboard(project, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", [])
+    monkeypatch.setattr("trivium.decorrelation.benchmark.leaderboard.pick_device", lambda: torch.device("cpu"))
     cli.main(["odmap", "--model", "./models/my_clip", "--model", "second=models/other", "--out", "board"])
     said = capsys.readouterr().out
+    assert re.match(r"No GPU: a model encodes \d+ captions, then 13 pictures, unless", said)
     assert "Page: board/index.html" in said
     assert {path.name for path in (project / "board").iterdir()} == set(FILES)
     found = json.loads((project / "board/leaderboard.json").read_text("utf-8"))

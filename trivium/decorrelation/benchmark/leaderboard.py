@@ -28,6 +28,7 @@ from trivium.decorrelation.benchmark.embeddings import Embedder, KeptEmbeddings,
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
 from trivium.decorrelation.benchmark.hallucination import CaptionerScores, VlmScores, ask_vlm, chair, read_captions
 from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
+from trivium.nets.device import pick_device
 from trivium.prompting.asking import EndpointModel
 
 TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
@@ -149,7 +150,7 @@ def odmap(
         batch_size: pictures at a time.
         precision: that networks compute in.
         candidates: how many a matching head scores again, at least 10; 0: none; None: as many as in the graph.
-        report: takes a line a model that is done.
+        report: takes a line of what is to be done without a GPU, then one of each model that is done.
 
     Raises:
         BadInput: no model, one name twice, a model that `find_model` refuses, no such set, or every model failed. A
@@ -165,6 +166,8 @@ def odmap(
             raise BadInput("two models of one name", field="--model", got=name, expected="NAME=MODEL")
         named[name] = chosen
     benchmark = open_set(project, released, dataset=dataset, filling=filling, cache=cache)
+    if named and pick_device().type == "cpu":
+        report(_describe_work(benchmark))
     options: dict[str, Any] = {"batch_size": batch_size, "precision": precision, "candidates": candidates}
     scores: dict[str, Scores] = {}
     captioned: dict[str, CaptionerScores] = {}
@@ -197,6 +200,12 @@ def odmap(
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     rows = rank(benchmark, scores, named) if scores else ()
     return Leaderboard(benchmark, rows, by_chance(benchmark), failed, captioned, answered)
+
+
+def _describe_work(benchmark: BenchmarkSet) -> str:
+    texts = len({*benchmark.captions.texts, *benchmark.pairs.texts})
+    pictures = len(benchmark.pictures.names) + len(benchmark.painted.names)
+    return f"No GPU: a model encodes {texts} captions, then {pictures} pictures, unless its vectors are kept or given."
 
 
 def _ask(
