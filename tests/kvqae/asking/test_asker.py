@@ -13,7 +13,7 @@ from PIL import Image
 from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking import asker as asking
+from trivium.kvqae.asking import answer
 from trivium.kvqae.asking.answer import MAX_BYTES, PictureView, ReaderAnswer
 from trivium.kvqae.asking.asker import Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
@@ -85,7 +85,7 @@ def decode_length(data, **limits):
 
 @pytest.fixture
 def asker(monkeypatch):
-    monkeypatch.setattr(asking, "decode", decode_length)
+    monkeypatch.setattr(answer, "decode", decode_length)
     with Asker(Echo) as made:
         yield made
 
