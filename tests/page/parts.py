@@ -54,7 +54,9 @@ def render_part(
     name = f"{pipeline}-page_{part}"
     module = import_module(f"stages.{pipeline}.page_{part}")
     keys = [key for key in STAGES[name]["params"] if isinstance(key, str)]
-    tree = declared(read_parameters(arguments["used"]), keys)
+    tree = read_parameters(arguments["used"])
+    if "params.yaml" not in STAGES[name]["deps"]:
+        tree = declared(tree, keys)
     used = out / f"{name}.yaml"
     used.parent.mkdir(parents=True, exist_ok=True)
     used.write_text(yaml.safe_dump(tree, sort_keys=False), encoding="utf-8")
