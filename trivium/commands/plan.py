@@ -19,7 +19,6 @@ from statistics import fmean
 from typing import Any
 
 import networkx as nx
-import yaml
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
 
@@ -27,13 +26,13 @@ from trivium.commands.repro import stages_apart
 from trivium.commands.scale import merge, scale_file
 from trivium.core.errors import BadInput
 from trivium.core.lock import value_in
-from trivium.core.parameters import read_parameters
+from trivium.core.parameters import read_beside, read_parameters
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.sources.brought import free_space
 from trivium.sources.pins import Pins
 
-ESTIMATES: Mapping[str, Any] = yaml.safe_load(Path(__file__).with_name("plan.yaml").read_text(encoding="utf-8"))
+ESTIMATES: Mapping[str, Any] = read_beside(__file__, "plan.yaml")
 SOURCES = ("sample", "hub", "local")
 MARKS = {"shards": " ‖", "tasks": " ¦", "": ""}
 LINE = "{:34}{:>12}{:>12}{:>12}{:>14}{:>16}"

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 import snowballstemmer
-import yaml
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold, fold_in_place
+from trivium.core.parameters import read_beside
 from trivium.formats.framed_texts import Span
 from trivium.measures import answers, french
 
@@ -127,7 +127,7 @@ def without_punctuation(text: str) -> str:
 
 _SPACED = re.compile(r"\S+")
 _ABBREVIATION = 8  # characters of the longest, with its full stop
-_RULES: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("spaced.yaml").read_text(encoding="utf-8"))
+_RULES: dict[str, dict[str, str]] = read_beside(__file__, "spaced.yaml")
 STEMMERS = _RULES["stemmers"]
 """Language code → the name of its stemmer in Snowball."""
 

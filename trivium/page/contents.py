@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from trivium.core.arithmetic import Portable
+from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 from trivium.page.html import render
 
@@ -48,7 +47,7 @@ class Article:
         return self.claim if name == "claim" else self.sections.get(name, {}).get("part", RESULTS)
 
 
-_CONTENTS = yaml.safe_load(Path(__file__).with_name("contents.yaml").read_text(encoding="utf-8"))
+_CONTENTS = read_beside(__file__, "contents.yaml")
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
 TIPS: dict[str, str] = _CONTENTS["tips"]  # what else heads of tables mean
 ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from markupsafe import Markup
 from numpy.typing import NDArray
 
@@ -21,12 +20,13 @@ from trivium.complexity.factors.free_factors import MADE_OF_OVERLAP
 from trivium.complexity.judging import RIGHT
 from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_beside
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.measures.effects import NO, YES
 from trivium.page.figures import draw_estimates, estimates_of
 from trivium.page.html import render
 
-_SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["difficulty"]
+_SAID = read_beside(__file__, "doors.yaml")["difficulty"]
 FILES: dict[str, str] = _SAID["files"]
 JUDGES: dict[str, str] = _SAID["judges"]
 _SHOWN = 8  # examples on either side

@@ -4,14 +4,11 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-import yaml
-
+from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 
 # {metrics file of a stage: {name of a headline number: its key in the file}}
-NUMBERS: dict[str, dict[str, str]] = yaml.safe_load(
-    Path(__file__).with_name("headline.yaml").read_text(encoding="utf-8")
-)
+NUMBERS: dict[str, dict[str, str]] = read_beside(__file__, "headline.yaml")
 DIGITS = 6
 ODMAP = re.compile(r"(?P<training>\w+)_(?P<seed>\d+)_synthetic_odmap@(?P<k>\d+)")
 ODMAP_COLUMNS = ("training", "seed", "k", "odmap")

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from trivium.core.atomic import write_text
+from trivium.core.parameters import read_beside
 from trivium.core.tables import write_csv, write_json, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
 from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
@@ -24,7 +23,7 @@ from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.figures import draw_estimates
 from trivium.page.html import render
 
-_SAID = yaml.safe_load(Path(__file__).with_name("doors.yaml").read_text(encoding="utf-8"))["leaderboard"]
+_SAID = read_beside(__file__, "doors.yaml")["leaderboard"]
 FILES: dict[str, str] = _SAID["files"]
 _FIRST = dict(zip((*(f"ODmAP@{k}" for k in CUTOFFS), "ODmAP@1, tested", "still named", "pairs"),
                   (*ODMAP, TESTED, STILL_NAMED, PAIRS[2]), strict=True))  # fmt: skip

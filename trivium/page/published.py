@@ -4,16 +4,15 @@ Nothing here knows what encoders, re-rankers and models there are: what reads on
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-import yaml
 from markupsafe import Markup
 from pydantic import Field
 
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, read_beside
+from trivium.page.html import render
 
-_NAMES = yaml.safe_load(Path(__file__).with_name("published.yaml").read_text(encoding="utf-8"))
+_NAMES = read_beside(__file__, "published.yaml")
 DATASETS: dict[str, str] = _NAMES["datasets"]
 VARIANTS: dict[str, str] = _NAMES["variants"]
 DIRECTIONS: dict[str, str] = _NAMES["directions"]
@@ -65,15 +64,15 @@ def agreement(
     """`within 2 points`, or `off by up to 3.1 points` (the largest difference among those beyond their tolerance).
 
     Args:
-        ours: measured, in points; None where it was not.
-        printed: the published row, and others that the paper prints for the same; any of them is accepted.
+        ours: measured shares; None where one was not.
+        printed: the published row, in points, and others that the paper prints for the same; any of them is accepted.
         tolerances: of each number, in points.
         sample: ours are of a sample world, whose numbers are others: no verdict.
 
     Returns:
         None, too, where a number was not measured.
     """
-    measured = [value for value in ours if value is not None]
+    measured = [100 * value for value in ours if value is not None]
     if sample or len(measured) < len(ours):
         return None
     differences = [[abs(a - b) for a, b in zip(measured, row, strict=True)] for row in printed]
@@ -87,10 +86,5 @@ def add_base_note(sections: Mapping[str, Markup], base: Mapping[str, Any] | None
     """Put a note above each of KVQAE's sections where `base`, `kvqae.world.base`, is not all articles (None)."""
     if not base:
         return dict(sections)
-    articles, everything = (f"{count:,}".replace(",", "\u202f") for count in (base["articles"], _NAMES["articles"]))
-    note = Markup(
-        f'<p class="note" role="note"><strong>A pilot.</strong> {articles} articles are searched, chosen of '
-        f"{everything}: the questions’ subjects, hard negatives and a random rest. A smaller base is easier. These "
-        "figures are above those that all articles would give, and no verdict stands beside the published ones.</p>\n"
-    )
+    note = render("kvqae_pilot.html", articles=base["articles"], everything=_NAMES["articles"])
     return {name: note + html for name, html in sections.items()}

@@ -4,15 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 from trivium.page.html import between, markdown_table, points, probability, render, thousands
 
 FOLDER = Path("metrics/real")
 NOT_MEASURED = "Not measured yet: `make real`."
-LABELS: dict[str, dict[str, str]] = yaml.safe_load(Path(__file__).with_name("real.yaml").read_text(encoding="utf-8"))
+LABELS: dict[str, dict[str, str]] = read_beside(__file__, "real.yaml")
 SEARCHERS, SEARCH, READERS, READING, FRAMES = (
     LABELS[name] for name in ("searchers", "search", "readers", "reading", "frames")
 )

@@ -9,22 +9,14 @@ from markupsafe import Markup
 
 from trivium.claims.registry import READERS, TRAININGS, WORLDS, Verdict
 from trivium.claims.verdicts import Judged
+from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 from trivium.page.html import interval, percent, render
 
-ITEMS = {"kvqae": "questions", "decorrelation": "pictures", "complexity": "facts"}  # what is resampled
-# What one says of a factor that costs every reader, to somebody who has not read the paper.
-COSTLY = {
-    "f0": "Readers answer worse about kinds of events that they have seldom read of.",
-    "f1": "Readers answer worse where the text says “he” or “they” instead of a name.",
-    "f2": "Readers answer worse where the text tells of an event by a noun, not by a verb.",
-    "f3": "Readers answer worse where question and text call an event by different words.",
-    "f4": "Readers answer worse where the answer stands far from the word for the event.",
-    "f5": "Readers answer worse where a sentence says little besides.",
-    "f6": "Readers answer worse about events that are told in many words.",
-}
-# The claims here behind what stands first on a pipeline's page; that of complexity names a factor in these words.
-FRONT = {"kvqae": {"image_adds"}, "decorrelation": {"clip_looks", "clip_keeps"}}
+_TEXTS = read_beside(__file__, "thorough.yaml")
+ITEMS: dict[str, str] = _TEXTS["items"]
+COSTLY: dict[str, str] = _TEXTS["costly"]
+FRONT: dict[str, list[str]] = _TEXTS["front"]
 
 
 @dataclass(frozen=True)
@@ -97,7 +89,7 @@ def claims_html(judged: Sequence[Judged], folder: Path, pipeline: str) -> Markup
 
 def front_html(judged: Iterable[Judged], pipeline: str, sentence: str) -> Markup:
     """Render the verdict of all worlds on the sentence that stands first; empty where one of its runs is missing."""
-    names = FRONT.get(pipeline) or {f"{factor}_costs" for factor, said in COSTLY.items() if said in sentence}
+    names = FRONT.get(pipeline) or [f"{factor}_costs" for factor, said in COSTLY.items() if said in sentence]
     first = [row for row in judged if row.claim.name in names]
     if not first or not all(row.complete for row in first):
         return Markup()

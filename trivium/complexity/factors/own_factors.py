@@ -21,10 +21,10 @@ from traceback import extract_tb
 from typing import Any, NamedTuple
 
 import numpy as np
-import yaml
 
 from trivium.complexity.factors.free_factors import LABELS, FreeFactors, ReadText, cut_column
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_beside
 from trivium.core.tables import read_csv_records
 from trivium.formats.question_sets import AskedQuestion
 from trivium.language.languages import Language
@@ -44,9 +44,7 @@ _ASKS = {
     "who": "asks who", "when": "asks when", "where": "asks where", "why": "asks why", "how": "asks how",
     "how_many": "asks how many, how much or how long",
 }  # fmt: skip
-_WORDS: dict[str, dict[str, str]] = yaml.safe_load(
-    Path(__file__).with_name("question_words.yaml").read_text(encoding="utf-8")
-)
+_WORDS: dict[str, dict[str, str]] = read_beside(__file__, "question_words.yaml")
 
 
 def _words_of(language: Language, member: str) -> Mapping[str, str]:

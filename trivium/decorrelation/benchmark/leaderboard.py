@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 from scipy.stats import rankdata, spearmanr
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_beside
 from trivium.decorrelation.benchmark.answers import SetAnswers, TrainedModel, answer
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
 from trivium.decorrelation.benchmark.embeddings import Embedder, KeptEmbeddings, Precision, embed
@@ -31,7 +31,7 @@ from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, 
 from trivium.nets.device import pick_device
 from trivium.prompting.asking import EndpointModel
 
-TRAININGS: list[dict[str, Any]] = yaml.safe_load(Path(__file__).with_name("trainings.yaml").read_text(encoding="utf-8"))
+TRAININGS: list[dict[str, Any]] = read_beside(__file__, "trainings.yaml")
 UNKNOWN = "Nothing is known of whether its training sets hold this test."
 
 

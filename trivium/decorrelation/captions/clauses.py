@@ -7,14 +7,12 @@ by what is left of its clause (`promote`).
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import SimpleNamespace
 
-import yaml
-
+from trivium.core.parameters import read_beside
 from trivium.language.english.word_lists import LISTS, words_of
 
-_LISTS = yaml.safe_load(Path(__file__).with_name("words.yaml").read_text(encoding="utf-8"))
+_LISTS = read_beside(__file__, "words.yaml")
 WORDS = SimpleNamespace(**{name: words_of(words) for name, words in _LISTS.items()})
 WORN = WORDS.body | WORDS.clothes | WORDS.carried
 IRREGULAR_STEMS = {"ate": "eat", "lying": "lie", "ran": "run", "sat": "sit", "made": "make", "hung": "hang"}

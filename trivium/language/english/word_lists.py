@@ -16,8 +16,9 @@ from typing import Any, Literal
 import yaml
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_beside
 
-_TREE: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("lexicon.yaml").read_text(encoding="utf-8"))
+_TREE: dict[str, Any] = read_beside(__file__, "lexicon.yaml")
 
 
 def words_of(text: str) -> frozenset[str]:

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 from pyarrow import csv
 
 from trivium.complexity.effects.analysed_tables import read_names
+from trivium.core.parameters import read_beside
 from trivium.core.registry import member_names
 from trivium.core.tables import read_json, read_table
 from trivium.formats.frame_corpora import read_examples
@@ -19,7 +19,7 @@ from trivium.formats.framed_texts import Example
 
 Metrics = Mapping[str, float]
 Effect = Mapping[str, Any]  # one row of effects.parquet
-LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encoding="utf-8"))
+LABELS = read_beside(__file__, "labels.yaml")
 FINETUNED = member_names("trivium.complexity.readers.kinds")
 
 

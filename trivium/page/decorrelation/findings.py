@@ -1,12 +1,11 @@
 """What decorrelation's numbers show: is the effect there, and is it not something else; every sentence is computed."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.decorrelation.models.kind import KINDS
 from trivium.page.decorrelation.results import LABELS, Results, find_sign
 from trivium.page.html import percent, probability, render
@@ -33,7 +32,7 @@ def check(question: str, expected: Expected, variants: Sequence[str], **changes:
     return Check(question, expected, {"other_set": fields["set"]} | fields)
 
 
-CHECKS = [check(**row) for row in yaml.safe_load(Path(__file__).with_name("checks.yaml").read_text(encoding="utf-8"))]
+CHECKS = [check(**row) for row in read_beside(__file__, "checks.yaml")]
 
 
 def answer(row: Comparison, expected: Expected, level: float, margin: float) -> str:

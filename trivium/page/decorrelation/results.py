@@ -3,15 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from trivium.core.parameters import read_beside
 from trivium.decorrelation.matrix import Cell, groups
 from trivium.page.published import DATASETS
 
-LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encoding="utf-8"))
+LABELS = read_beside(__file__, "labels.yaml")
 MAIN = tuple(  # those that the paper does not print, of VSE++ untouched or from scratch, are shown where they ran
     (model, variant)
     for model in ("vse", "vse_scratch", "clip", "blip")

@@ -99,8 +99,7 @@ class Tables:
             return None
         if different := self.unlike_paper(cell):
             return f"not compared, as these differ: {', '.join(different)}"
-        values = [self.results.metrics.get(f"{group}_{kind}_{measure}") for kind, measure in columns]
-        ours = [None if value is None else 100 * value for value in values]
+        ours = [self.results.metrics.get(f"{group}_{kind}_{measure}") for kind, measure in columns]
         return agreement(ours, printed, [tolerance] * len(ours), sample=False)
 
     def unlike_paper(self, cell: Training) -> list[str]:

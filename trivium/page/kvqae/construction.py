@@ -1,17 +1,16 @@
 """KVQAE's Table 1, our own statistics, and how many questions each step of the construction keeps (kvqae.md §2)."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.page.html import render, thousands
 
 ABSENT, RELEASED = "–", "released_"  # RELEASED: metrics of the data set as published
 Metrics = Mapping[str, Mapping[str, float]]  # stage → its metrics
-ROWS = yaml.safe_load(Path(__file__).with_name("construction.yaml").read_text(encoding="utf-8"))
+ROWS = read_beside(__file__, "construction.yaml")
 
 
 def cell(value: float | None, kind: str) -> str:

@@ -1,18 +1,17 @@
 """What KVQAE's numbers show, whichever way they go: every sentence is computed."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.page.html import percent, points, probability, render
 from trivium.page.published import MEASURES
 from trivium.page.thorough import claim_html, verdict
 
 Comparison = Mapping[str, Any]  # of two rows of a block, as findings.yaml has it
-_COMPARISONS = yaml.safe_load(Path(__file__).with_name("findings.yaml").read_text(encoding="utf-8"))
+_COMPARISONS = read_beside(__file__, "findings.yaml")
 RETRIEVAL: dict[str, list[Comparison]] = _COMPARISONS["retrieval"]
 RERANKING: dict[str, list[Comparison]] = _COMPARISONS["reranking"]
 

@@ -1,19 +1,18 @@
 """KVQAE's Table 7, the score by number of passages read, and models behind an endpoint."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.page.figures import Point, draw_curves
-from trivium.page.html import Row, decimal, figure, percent, render, small
+from trivium.page.html import Row, decimal, percent, render, small
 from trivium.page.published import READING_LABELS, READING_ROWS, agreement, tolerances_of
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
-LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encoding="utf-8"))
+LABELS = read_beside(__file__, "labels.yaml")
 
 
 def rows_of(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -43,20 +42,18 @@ def reading_html(
     lines = []
     for name, label in rows.items():
         theirs = printed["table_7"]["rows"][READING_ROWS[name]] if name in READING_ROWS else None
-        verdict = None
-        if theirs and f"{name}_f1" in metrics:
-            ours = [100 * metrics[f"{name}_{key}"] for key in ("f1", "em")]
-            tolerances = tolerances_of(theirs, printed["tolerances"])
-            verdict = agreement(ours, [theirs["values"]], tolerances, sample=sample)
-        heading = (theirs["label"] if theirs else label) + small(verdict and f"paper: {verdict}")
-        cells: list[Any] = [measured_cell(metrics, f"{name}_{key}", thorough) for key in ("f1", "em")]
-        if theirs:
-            spread = [f" ± {decimal(value)}" for value in theirs.get("deviations", ())] or ["", ""]
-            cells += [decimal(value) + of for value, of in zip(theirs["values"], spread, strict=True)]
-        lines.append(Row([heading, *cells], "") if theirs else Row([heading, *cells, "–", "–"], "beyond"))
+        keys = [f"{name}_{measure}" for measure in ("f1", "em")]
+        cells: list[Any] = [measured_cell(metrics, key, thorough) for key in keys]
+        if theirs is None:
+            lines.append(Row([label, *cells, "–", "–"], "beyond"))
+            continue
+        tolerances = tolerances_of(theirs, printed["tolerances"])
+        verdict = agreement([*map(metrics.get, keys)], [theirs["values"]], tolerances, sample=sample)
+        spread = [f" ± {decimal(value)}" for value in theirs.get("deviations", ())] or ["", ""]
+        cells += [decimal(value) + of for value, of in zip(theirs["values"], spread, strict=True)]
+        lines.append(Row([theirs["label"] + small(verdict and f"paper: {verdict}"), *cells]))
     paper, points = printed["triviaqa_initial"], printed["tolerances"]["points"]
-    values = [metrics.get(f"triviaqa_initial_{measure}") for measure in paper["measures"]]
-    lists = [None if value is None else 100 * value for value in values]
+    lists = [metrics.get(f"triviaqa_initial_{measure}") for measure in paper["measures"]]
     verdict = agreement(lists, [paper["values"]], [points] * len(lists), sample=sample)
     return render(
         "kvqae_reading.html", rows=lines, seeds=seeds, dagger=dagger(thorough), lists=lists, paper=paper["values"],
@@ -89,9 +86,5 @@ def sweep_html(swept: pa.Table) -> Markup:
         row = LABELS["swept"].get(point["row"], point["row"])
         for name, label in (("em", "EM"), ("f1", "F1")):
             lines.setdefault(f"{label}, {row}", []).append((point["passages"], [100 * point[name]], None))
-    caption = (
-        "Each row of the table “number of passages chosen on validation” takes the number with the best EM on "
-        "validation, tried on the row’s own list; every other row reads a fixed number. The paper finds 5 clearly best."
-    )
     title = "Passages read at inference, validation questions"
-    return figure(draw_curves(lines, title=title, xlabel="passages", ylabel="%"), caption)
+    return render("kvqae_sweep.html", drawn=draw_curves(lines, title=title, xlabel="passages", ylabel="%"))

@@ -1,21 +1,20 @@
 """KVQAE's tables of retrieval and re-ranking, 2 to 6, how fusions were tuned, the split by overlap, and Figure 4."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from pathlib import Path
 from string import ascii_lowercase
 from typing import Any
 
 import pyarrow as pa
-import yaml
 from markupsafe import Markup
 
+from trivium.core.parameters import read_beside
 from trivium.kvqae.rerankers.reranker import RERANKERS, select_by_input
 from trivium.kvqae.retrieval.evaluation import BEYOND, TEXT
 from trivium.kvqae.retrieval.fusion import tuned_rows
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.figures import draw_boxes
-from trivium.page.html import Row, decimal, figure, interval, percent, render, small
+from trivium.page.html import Row, decimal, interval, percent, render, small
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
 from trivium.page.published import MEASURES, RERANKED_TABLES, Shown, agreement
 from trivium.vision.encoder_registry import ENCODERS, by_route
@@ -30,7 +29,7 @@ TEXT_LABELS = (
 )
 _ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}
 INITIAL = "dpr_few_shot_image"  # the row that the paper re-ranks
-LABELS = yaml.safe_load(Path(__file__).with_name("labels.yaml").read_text(encoding="utf-8"))
+LABELS = read_beside(__file__, "labels.yaml")
 
 
 def label_of(row: str, labels: Mapping[str, str]) -> str:
@@ -105,7 +104,7 @@ def retrieval_html(
             name, verdict = row["name"], None
             cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
             if name in paper:
-                ours = [100 * row["values"][measure] for measure in MEASURES]
+                ours = [row["values"][measure] for measure in MEASURES]
                 tolerances = [printed["tolerances"]["points"]] * len(ours)
                 verdict = agreement(ours, [paper[name]["values"]], tolerances, sample=sample)
             if paper:
@@ -203,16 +202,10 @@ def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
     return any(row["name"] == "rrt" for row in blocks["article"]["rows"])
 
 
-def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> str:
+def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> Markup:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
-    depths = {name: entry["depth"] for name, entry in rerankers.items() if with_rrt or name != "rrt"}
-    first = ", ".join(f"the first {depth} by {RERANKERS[name].label}" for name, depth in depths.items())
-    left_out = (
-        " where a face is found. RRT was left out, as its features were not given or kvqae.rrt.use says so, not so in "
-        "the paper: Tables 5 to 7 have no rows of it, and where no face is found, the image re-ranks nothing."
-    )
-    said = f"The best passages of the initial ranking are put into a new order: {first}"
-    return f"{said}{'.' if with_rrt else left_out}"
+    depths = [(RERANKERS[name].label, of["depth"]) for name, of in rerankers.items() if with_rrt or name != "rrt"]
+    return render("kvqae_depths.html", depths=depths, with_rrt=with_rrt)
 
 
 def _named(name: str) -> str:
@@ -241,10 +234,5 @@ def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
     for row in overlap.to_pylist():
         group = groups.setdefault(TEXT_LABELS[row["system"]].split(" (")[0], {"relevant": [], "not relevant": []})
         group["relevant" if row["relevant"] else "not relevant"].append(row["overlap"])
-    caption = (
-        "Share of the question’s words (lemmas, but function words) that the first passage has, by system and by "
-        "whether that passage holds the answer (relevant). Boxes: quartiles; whiskers: the rest without outliers. The "
-        f"paper gives no formula and no numbers. {'Here Snowball stems stand in for lemmas.' if stems else ''}"
-    )
-    title, ylabel = "Lexical overlap of question and first passage", "share of words"
-    return figure(draw_boxes(groups, title=title, ylabel=ylabel), caption)
+    drawn = draw_boxes(groups, title="Lexical overlap of question and first passage", ylabel="share of words")
+    return render("kvqae_lexical_overlap.html", drawn=drawn, stems=stems)

@@ -11,19 +11,18 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import snowballstemmer
-import yaml
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from trivium.complexity.frames.windows import words_of
+from trivium.core.parameters import read_beside
 from trivium.formats.framed_texts import Span
 
-_FRENCH: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("french.yaml").read_text(encoding="utf-8"))
+_FRENCH: dict[str, Any] = read_beside(__file__, "french.yaml")
 _CLASS_OF = {word: name for name, listed in _FRENCH["words"].items() for word in listed.split()}
 _BY_ENDING = {name: re.compile(f"(?:{endings})$") for name, endings in _FRENCH["endings"].items()}
 TEMPLATES = {
