@@ -141,12 +141,8 @@ def own_ranks(
     An entity with several images counts by its best; ties go to the lower row.
     """
     _, ranked = exact_search(queries, images, depth, cosine=True)
-    ranks = np.full(len(owners), np.inf)
-    for question, (entity, rows) in enumerate(zip(owners, ranked.tolist(), strict=True)):
-        places = [place for place, row in enumerate(rows, 1) if entities[row] == entity]
-        if places:
-            ranks[question] = places[0]
-    return ranks
+    is_own = np.asarray(entities)[ranked] == np.asarray(owners)[:, np.newaxis]
+    return np.where(is_own.any(axis=1), is_own.argmax(axis=1) + 1.0, np.inf)
 
 
 def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDArray[np.float64]]:

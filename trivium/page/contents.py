@@ -19,12 +19,6 @@ from trivium.page.html import render
 
 RESULTS = "results"  # the part that makes whatever no other part makes
 FRONT = ("claim", "picture")  # one sentence with its verdict, and a picture that shows it
-# What `run.portable` means for whoever compares the page with another.
-ARITHMETIC: dict[Portable, str] = {
-    "intel": "Without a GPU, all Intel processors with AVX-512 compute the same numbers, to the bit; others do not.",
-    "x86": "Without a GPU, all Intel and AMD processors with AVX2 compute the same numbers, to the bit.",
-    False: "They were computed as fast as their machine can, and differ in their last digits on another.",
-}
 
 
 @dataclass(frozen=True)
@@ -48,6 +42,7 @@ class Article:
 
 
 _CONTENTS = read_beside(__file__, "contents.yaml")
+ARITHMETIC: dict[Portable, str] = _CONTENTS["arithmetic"]
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
 TIPS: dict[str, str] = _CONTENTS["tips"]  # what else heads of tables mean
 ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from trivium.core.arithmetic import Portable
 from trivium.core.errors import BadInput
+from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json
 from trivium.measures.effects import floor_points
 from trivium.page.contents import ARTICLES, render_page
@@ -129,7 +128,7 @@ class Table:
 
 def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
     """All cells, paper by paper and table by table; one that stands in two tables stands here twice."""
-    of = {name: yaml.safe_load((folder / f"{name}.yaml").read_text(encoding="utf-8")) for name in PIPELINES}
+    of = {name: read_parameters(folder / f"{name}.yaml") for name in PIPELINES}
     return [*_kvqae(of["kvqae"]), *_decorrelation(of["decorrelation"]), *_complexity(of["complexity"])]
 
 

@@ -13,10 +13,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_beside
+from trivium.core.parameters import read_beside, read_parameters
 
 _TREE: dict[str, Any] = read_beside(__file__, "lexicon.yaml")
 
@@ -130,7 +128,7 @@ def _sorted(names: Mapping[Expression, set[str]]) -> dict[Expression, tuple[str,
 
 @cache
 def _read_words() -> dict[str, Any]:
-    return yaml.safe_load(WORDS.read_text(encoding="utf-8"))
+    return read_parameters(WORDS)
 
 
 def word_lists(classes: Sequence[str]) -> WordLists:

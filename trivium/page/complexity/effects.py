@@ -102,17 +102,11 @@ def first_claim_html(
     }
     shown = any(2 * sum(effect["holm_significant"] for effect in row) > len(row) for row in everywhere.values())
     said: Verdict = "holds" if shown else "cannot tell" if everywhere else "does not hold"
-    costs = [
-        f"{factor} ({names[factor]}) by {', '.join(signed(effect['delta'], 1) for effect in row)} points, after Holm’s "
-        f"correction significant for {sum(effect['holm_significant'] for effect in row)}"
-        for factor, row in everywhere.items()
-    ]
     models = ", ".join(labels[model] for model in effects)
-    numbers = f"Mean {measure} of {models} changes where a factor is present: " + "; ".join(costs) + "."
-    nothing = f"No factor lowers the mean {measure} of each of {models}."
-    return claim_html(
-        "There are meanings that make questions harder for every model.", said, numbers if costs else nothing
+    numbers = render(
+        "complexity/first_numbers.html", everywhere=everywhere, names=names, measure=measure, models=models
     )
+    return claim_html("There are meanings that make questions harder for every model.", said, numbers)
 
 
 def findings(of: Material) -> list[dict[str, Any]]:
@@ -181,11 +175,7 @@ def render_contrasts_claim(contrasts: Contrasts) -> Markup:
         return claim_html("Something in a text makes it harder to every reader.", "cannot tell",
                           "No factor costs every reader of this run for sure.")  # fmt: skip
     hardest = contrasts.hardest
-    lost = " and ".join(f"{reader} loses {-mean.value:.1f}" for reader, mean in contrasts.means[hardest].items())
-    numbers = (
-        f"Of 100 points for words that an answer shares with the right one (ROUGE-L), {lost} (factor {hardest}), on "
-        "the same facts with the same answers; the example is one of them, twice."
-    )
+    numbers = render("complexity/costly_numbers.html", factor=hardest, means=contrasts.means[hardest])
     return claim_html(COSTLY[hardest], "holds", numbers)
 
 

@@ -8,7 +8,7 @@ from markupsafe import Markup
 from trivium.core.parameters import read_beside
 from trivium.decorrelation.models.kind import KINDS
 from trivium.page.decorrelation.results import LABELS, Results, find_sign
-from trivium.page.html import percent, probability, render
+from trivium.page.html import render
 from trivium.page.published import DATASETS
 from trivium.page.thorough import claim_html, verdict
 
@@ -82,14 +82,7 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
     said = verdict(gain["difference"], gain["p"], level)
     if said == "holds" and abs(cost["difference"]) > margin:
         said = "does not hold"
-    numbers = (
-        f"Where something was painted out, the first sentence of CLIP so trained is about what is still there for "
-        f"{percent(gain['value'])} % of pictures, and for {percent(gain['other_value'])} % after usual training "
-        f"(p {probability(gain['p'])}). For {percent(cost['value'])} % and {percent(cost['other_value'])} % of whole "
-        f"pictures one of their own captions comes first. Trainings: {gain['seeds']} with painted "
-        f"pictures, {gain['other_seeds']} without; {gain['queries']} queries."
-    )
-    return claim_html(sentence, said, numbers)
+    return claim_html(sentence, said, render("decorrelation_first_numbers.html", gain=gain, cost=cost))
 
 
 def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, margin: float) -> Markup:

@@ -82,8 +82,6 @@ def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:
     if values_and_p is None:
         return claim_html(claim)
     (with_picture, without), p = values_and_p
-    numbers = (
-        f"Mean reciprocal rank of the first passage that holds the answer: {percent(with_picture)} % with the picture, "
-        f"{percent(without)} % without it; {blocks['passage']['questions']} test questions, p {probability(p)}."
-    )
-    return claim_html(claim, verdict(with_picture - without, p, level), numbers)
+    numbers = {"with_picture": with_picture, "without": without, "questions": blocks["passage"]["questions"], "p": p}
+    said = verdict(with_picture - without, p, level)
+    return claim_html(claim, said, render("kvqae_first_numbers.html", **numbers))

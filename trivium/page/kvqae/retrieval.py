@@ -59,15 +59,9 @@ def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str],
         " + ".join(RERANKERS[name].symbol for name in select_by_input(fused, *what))
         for what in (("text",), ("face", "whole"))
     )
-    return {
-        "initial": f"Initial: {label_of(initial, first_stage)}",
-        "bm25_image": f"{first_stage['bm25_image']}, not re-ranked",
-        **{name: RERANKERS[name].row for name in names},
-        "image": images,
-        "text_image": f"{texts} + {images}",
-        "text_initial": f"{texts} + initial list (beyond the paper)",
-        "text_image_initial": f"{texts} + {images} + initial list (beyond the paper)",
-    }
+    parts = {**first_stage, "texts": texts, "images": images, "initial": label_of(initial, first_stage)}
+    fusions = {name: text.format(**parts) for name, text in LABELS["reranked"].items()}
+    return {name: RERANKERS[name].row for name in names} | fusions
 
 
 def _formula(systems: Sequence[str]) -> str:
