@@ -54,12 +54,12 @@ class Claim:
 READERS = {"camembert": "CamemBERT", "camembert_deep": "CamemBERT, deeper"}  # of complexity's claims, with their labels
 
 
-def _claim(entry: Mapping[str, Any]) -> Claim:
+def _make_claim(entry: Mapping[str, Any]) -> Claim:
     """A claim as `claims.yaml` has it: about rows of a table, or about every reader."""
-    fields: dict[str, Any] = {"expected": "more"} | entry
+    fields: dict[str, Any] = {"expected": "more", **entry}
     rows, factor = fields.pop("rows", None), fields.pop("factor", None)
     return Claim(parts={"": Rows(**rows)} if rows else {name: Reading(name, factor) for name in READERS}, **fields)
 
 
 _ENTRIES = read_beside(__file__, "claims.yaml")
-CLAIMS: Mapping[str, tuple[Claim, ...]] = {name: tuple(_claim(entry) for entry in _ENTRIES[name]) for name in WORLDS}
+CLAIMS: Mapping[str, tuple[Claim, ...]] = {name: tuple(_make_claim(entry) for entry in _ENTRIES[name]) for name in WORLDS}
