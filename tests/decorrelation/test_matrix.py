@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.decorrelation.retrieved_world import cell, default_cells, grid_cells
+from trivium.core.errors import BadInput
 from trivium.decorrelation.matrix import groups, parse_cells
 
 FILE = Path("params.yaml")
@@ -23,3 +26,8 @@ def test_what_a_cell_is_trained_on():
     grid = parse_cells(grid_cells(), FILE)
     assert not grid["coco_clip_subset_0"].synthetic  # as many pairs as D', none of them
     assert grid["coco_clip_synthetic_0"].synthetic
+
+
+def test_a_cell_without_fields_is_refused_by_its_name():
+    with pytest.raises(BadInput, match="decorrelation.cells.coco_clip_ours_0: Input should be a valid dictionary"):
+        parse_cells({"coco_clip_ours_0": None}, FILE)

@@ -84,9 +84,9 @@ class Cell(Fields):
         return [name for name, value in mine.items() if theirs[name] != value]
 
 
-def parse_cell(name: str, values: Mapping[str, Any], file: Path) -> Cell:
+def parse_cell(name: str, values: dict[str, Any], file: Path) -> Cell:
     """One cell; variant and seed are said by its name. `BadInput` for a wrong field, or a name that does not fit."""
-    fields = validate(Fields, dict(values), f"{SECTION}.{name}", file)
+    fields = validate(Fields, values, f"{SECTION}.{name}", file)
     prefix = f"{fields.dataset}_{fields.model}_"
     match = NAME.fullmatch(name.removeprefix(prefix)) if name.startswith(prefix) else None
     if match is None:
