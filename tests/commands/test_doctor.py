@@ -42,6 +42,7 @@ def test_whether_the_bits_are_the_committed_ones(tmp_path, told, state):
     finding = doctor._bits(tmp_path / "cpuinfo")
     assert finding.state == state
     assert ("among each other" in finding.meaning) == ("avx512f" in (told or ""))
+    assert ("run.portable: x86" in finding.meaning) == (state == "lacks" and " avx2" in (told or ""))
     assert ("that is expected" in finding.meaning) == (state == "lacks")
 
 

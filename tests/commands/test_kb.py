@@ -194,8 +194,8 @@ def test_a_base_is_made_and_made_again_and_asked(tmp_path, capfd, monkeypatch):
     cli.run("ask", ["--kb", "base", "--image", "museum/tower_07.png", "Where is it?"])
     assert "picture: tower 07" in capfd.readouterr().out
     (tmp_path / "q.csv").write_text("question,image\nWhere?,museum/tower_07.png\nWhere?,nowhere.png\n", "utf-8")
-    cli.run("ask", ["--kb", "base", "--batch", "q.csv", "--out", "a.csv"])
-    assert "a.csv: questions: 2, answered: 0, problems: 1\nnote: Nobody reads" in capfd.readouterr().out
+    cli.run("ask", ["--kb", "base", "--batch", "q.csv", "--out", "a_b.csv"])
+    assert "a_b.csv: questions: 2, answered: 0, problems: 1\nnote: Nobody reads" in capfd.readouterr().out
 
 
 def test_an_endpoint_reads_and_is_asked_once(tmp_path):

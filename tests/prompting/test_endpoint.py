@@ -87,10 +87,14 @@ def test_an_endpoint_that_never_answers_is_given_up():
 
 
 def test_an_address_where_nobody_listens_is_given_up_sooner_unless_it_has_answered():
-    with in_turn(replace(said("bien"), headers={"Connection": "close"})) as server:
-        asked = endpoint(server, retries=6)
+    closing = {"Connection": "close"}
+    with in_turn(replace(said("bien"), headers=closing), failed(503, headers=closing)) as server:
+        asked, refused = endpoint(server, retries=6), endpoint(server, retries=0)
         asked.ask(ASKED, SAMPLING)
-    for client, requests in ((endpoint(server, retries=6), 3), (asked, 7)):
+        with pytest.raises(BadInput, match="503"):
+            refused.ask(ASKED, SAMPLING)
+    refused._retries = 6
+    for client, requests in ((endpoint(server, retries=6), 3), (asked, 7), (refused, 7)):
         with pytest.raises(BadInput, match=f"gave up after {requests} requests, the last: no connection"):
             client.ask(ASKED, SAMPLING)
 

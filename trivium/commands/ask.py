@@ -153,14 +153,18 @@ def _ask_table(arguments: Namespace) -> None:
         rows = ask_batch.read_questions(table)
         with open_base(arguments.kb, arguments) as asker:
             counts = ask_batch.answer_all(asker.ask, rows, table, out, entries)
-        print(f"{out}: {', '.join(f'{name}: {count}' for name, count in counts.items())}".replace("_", " "))
+        print(f"{out}: " + ", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in counts.items()))
     else:
         questions, rows = ask_batch.questions_of(name, table, arguments.pictures)
         judge = ask_batch.load_judge(name, arguments.bem)
         with open_base(arguments.kb, arguments) as asker:
             scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
         print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
-        print("\n".join(f"{name:28} {value:.4g}" for name, value in scores.items()))
+        print(
+            "\n".join(
+                f"{name:28} {value if isinstance(value, int) else f'{value:.4g}'}" for name, value in scores.items()
+            )
+        )
     if asker.base.reader is None:
         print(f"note: {asker.base.unread}")
 

@@ -181,7 +181,10 @@ def _bits(processor: Path) -> Finding:
     if re.search(r"vendor_id\s*: AuthenticAMD\ncpu family\s*: 26\n", cpuinfo):
         return Finding("same bits", "has", "AMD of Zen 5: the sample's run gives the committed bits")
     alike = "Intel processors with AVX-512 have the same bits among each other; " if has_avx512(cpuinfo) else ""
-    return Finding("same bits", "lacks", "the committed numbers are of an AMD EPYC (Zen 5)", alike + OTHER_BITS)
+    everywhere = "; run.portable: x86 gives the same bits on Intel and AMD" if " avx2" in cpuinfo else ""
+    return Finding(
+        "same bits", "lacks", "the committed numbers are of an AMD EPYC (Zen 5)", alike + OTHER_BITS + everywhere
+    )
 
 
 def _packages(root: Path) -> Finding:

@@ -3,9 +3,9 @@
 Libraries choose their kernels by the processor, and kernels differ in the last bits of a sum; a training amplifies them
 into other findings. `run.portable` in `params.yaml` chooses:
 
-- `intel`: float32 and one thread everywhere, networks by kernels for AVX-512, or for AVX2 where the processor has no
-  AVX-512 (products take twice as long). Equal to the bit on Intel processors that have AVX-512, and on those that
-  have AVX2 alone.
+- `intel`: float32 and one thread everywhere, networks by kernels for AVX-512 on an Intel processor that has it, else
+  for AVX2 (products take twice as long), as on every AMD. Equal to the bit on Intel processors that have AVX-512, on
+  Intel ones that have AVX2 alone, and on AMD ones of one kind.
 - `x86`: the same with AVX2, and MKL computes as on any processor (five times as long a product), for AMD as well.
 - `false`: the fastest kernels of this machine, bf16 where the processor has it, as many threads as are free.
 

@@ -83,6 +83,7 @@ class Endpoint:
                 self._has_answered = True
                 return reply_of(response.content)
             except openai.APIStatusError as error:
+                self._has_answered = True
                 wait_s, problem = self._judge(error), self._describe(error)
             except openai.APITimeoutError:
                 self._count("timeouts")
