@@ -135,6 +135,7 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         status, _, complained = run(capsys, *arguments)
         assert status == 1
         assert message in complained
+    assert not (tmp_path / "base").exists()
     (tmp_path / "clip" / "open_clip_model.safetensors").write_bytes(b"cut off")
     assert run(capsys, museum, "--out", tmp_path / "base", *encoder)[0] == 1
     assert not list(tmp_path.glob("base/**/*"))

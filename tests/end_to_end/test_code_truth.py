@@ -20,7 +20,7 @@ from pkgutil import iter_modules
 
 import pytest
 
-from tests.end_to_end.conftest import Project
+from tests.end_to_end.conftest import ROOT, Project
 from trivium.core.code.digest import OWN, Code, digest_of, read_stages, stage_parts
 from trivium.core.code.syntax import is_showing, read_facts
 from trivium.core.parameters import read_parameters
@@ -297,6 +297,12 @@ def test_a_loss_changes_what_trains_by_it(copy, changed, record, path, written, 
     assert changed({path: text.replace(written, instead)}) == ran | others
 
 
+def test_a_comment_changes_nothing(copy, changed):
+    """In every module at once, so that this has all cases of the others."""
+    texts = {str(file.relative_to(copy)): file.read_text() for name in OWN for file in (copy / name).rglob("*.py")}
+    assert changed({path: f"# A comment.\n{text}\n\n# Another.\n" for path, text in texts.items()}) == set()
+
+
 def test_significance_leaves_encoders_and_trainings_alone(copy, changed):
     path = "trivium/measures/significance.py"
     after = changed({path: turned((copy / path).read_text())})
@@ -339,3 +345,8 @@ def test_the_wording_of_errors_changes_nothing(copy, changed):
 
 def test_tracking_lies_in_no_digest(covered):
     assert [stage for stage, parts in covered.items() if {"trivium/core/tracking.py", "package mlflow"} & parts] == []
+
+
+def test_the_recorder_is_not_in_the_way():
+    """The oracle lies beside the tests; nothing of the project names it."""
+    assert not [file for name in OWN for file in (ROOT / name).rglob("*.py") if "TRIVIUM_RECORD" in file.read_text()]
