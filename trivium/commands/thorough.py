@@ -262,7 +262,5 @@ def run(arguments: Namespace) -> None:
     commit = clean_commit(root)
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
     room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
-    claims = [result for result in reasons if result.world is not None]
-    worlds = {(result.pipeline, result.world) for result in claims}
-    make_results(root, commit, claims, max(1, min(room, len(worlds))))  # more would make a world more than once
-    make_results(root, commit, [result for result in reasons if result.world is None], 1)
+    worlds = {(result.pipeline, result.world) for result in reasons if result.world is not None}
+    make_results(root, commit, list(reasons), max(1, min(room, len(worlds))))  # more would make a world more than once
