@@ -8,7 +8,7 @@ from pydantic import Field
 from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
 from trivium.page.complexity import effects, examples, models
-from trivium.page.complexity.material import Material
+from trivium.page.complexity.material import read_material
 from trivium.page.html import render, sizes_html, write_part
 from trivium.page.thorough import read_thorough
 
@@ -60,7 +60,7 @@ def main(
     """
     complexity = used_values(used, "complexity")
     printed, sample = read_parameters(published), parameters.world == "sample"
-    of = Material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
+    of = read_material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
     browser, shown = examples.examples_html(of)
     told_twice = effects.read_contrasts(of)

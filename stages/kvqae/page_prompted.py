@@ -5,7 +5,7 @@ from pathlib import Path
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
-from trivium.page.kvqae.reading import prompted_html
+from trivium.page.kvqae.findings import prompted_html
 from trivium.page.published import SearchedParameters, add_base_note
 
 

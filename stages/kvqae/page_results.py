@@ -10,7 +10,7 @@ from trivium.core.parameters import Parameters, read_parameters, used_values
 from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json, read_table
 from trivium.page.html import render, sizes_html, write_part
-from trivium.page.kvqae import findings, gallery, reading, retrieval
+from trivium.page.kvqae import findings, gallery, retrieval
 from trivium.page.published import SearchedParameters, add_base_note
 from trivium.page.thorough import read_thorough
 
@@ -55,13 +55,13 @@ def main(
     sections = retrieval.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
-    rows, seeds = reading.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
+    rows, seeds = findings.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
     depths = retrieval.depths_note(kvqae["rerankers"], retrieval.rrt_re_ranks(reranked))
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
         "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
-        + reading.reading_html(metrics, printed, rows, seeds, sample=parameters.is_sample, thorough=more)
-        + reading.sweep_html(csv.read_csv(measured / "passages_read.csv")),
+        + findings.reading_html(metrics, printed, rows, seeds, sample=parameters.is_sample, thorough=more)
+        + findings.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(
             read_table(measured / "lexical_overlap.parquet"),
             bool(read_json(measured / "lexical_overlap.json")["stems_instead_of_lemmas"]),

@@ -3,8 +3,8 @@
 import pytest
 
 from trivium.page.complexity.effects import first_claim_html as complexity
-from trivium.page.decorrelation.findings import first_claim_html as decorrelation
 from trivium.page.decorrelation.results import Results
+from trivium.page.decorrelation.results import first_claim_html as decorrelation
 from trivium.page.kvqae.findings import first_claim_html as kvqae
 from trivium.page.kvqae.gallery import NO_PICTURE, picture_html
 from trivium.page.thorough import verdict

@@ -1,6 +1,7 @@
 """The parts of complexity's page by themselves: marks in a text, signs, weakness, the published numbers, figures."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pyarrow as pa
 import pytest
@@ -10,7 +11,6 @@ from tests.complexity.paper_factors import FACTORS, labels
 from trivium.formats.framed_texts import AnnotatedText, Example, FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.page.complexity.effects import findings, marks, smallest_loss
 from trivium.page.complexity.examples import Mark, marks_of, pieces
-from trivium.page.complexity.material import Material
 from trivium.page.complexity.models import frame_points, weakness
 
 PUBLISHED = yaml.safe_load((Path(__file__).parents[1] / "published/complexity.yaml").read_text(encoding="utf-8"))
@@ -31,21 +31,6 @@ CELL = {
     "found": False,
     "found_holm": False,
 }
-
-
-class Given(Material):
-    """Material without files: metrics by stage, and other attributes as they are given."""
-
-    def metrics(self, stage):
-        return vars(self).get("found", {}).get(stage, {})
-
-
-def material(used=(), **given):
-    settings = {"validate": {"measure": "f1", "risk": 0.05, "confidence": 0.95}, "partition": {"majority": 0.5}}
-    settings |= {"finetune": {"models": {}}, "prompt": {"models": {}}}
-    made = Given(settings | dict(used), True, Path(), Path(), PUBLISHED)
-    vars(made).update({"names": NAMES, "labels": LABELS} | given)
-    return made
 
 
 def test_pieces_join_to_the_text_and_marks_may_overlap():
@@ -117,7 +102,11 @@ def test_findings_compare_signs_and_analyses():
         "f2": CELL | {"delta": 3.0, "validated": False},
     }
     balance = {"f5_balance": 0.4, "f5_balance_corrected": 0.35}
-    rows = {row["factor"]: row for row in findings(material(effects=cells, found={"factors": balance}))}
+    printed = PUBLISHED["table_2"]
+    deltas = {model: dict(zip(printed["factors"], row, strict=True)) for model, row in printed["rows"].items()}
+    of = SimpleNamespace(names=NAMES, labels=LABELS, effects=cells, risk=0.05, printed_deltas=deltas)
+    of.metrics = {"factors": balance}.get
+    rows = {row["factor"]: row for row in findings(of)}
     assert rows["f1"]["paper_negative"] == 5
     assert rows["f5"]["significant"] == rows["f5"]["only_examples"] == rows["f5"]["joint_disagrees"] == ["CamemBERT"]
     assert rows["f5"]["smaller"] == 12

@@ -14,8 +14,7 @@ from tests.page.kvqae_world import (
 from tests.page.parts import render
 from trivium.core.tables import write_json
 from trivium.page.kvqae.construction import construction_html
-from trivium.page.kvqae.findings import sentence
-from trivium.page.kvqae.reading import reading_html, rows_of
+from trivium.page.kvqae.findings import reading_html, rows_of, sentence
 from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
 from trivium.page.published import READING_LABELS, READING_ROWS, RERANKED_TABLES, TABLES, Shown
 from trivium.page.thorough import Thorough, read_thorough

@@ -5,7 +5,6 @@ early, or what another pipeline or nobody may run, is a part of its own. It writ
 `write_part`; of a family of parts each member writes `{article}/{part}/{member}.json`.
 """
 
-import platform
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -44,7 +43,6 @@ class Article:
 _CONTENTS = read_beside(__file__, "contents.yaml")
 ARITHMETIC: dict[Portable, str] = _CONTENTS["arithmetic"]
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
-TIPS: dict[str, str] = _CONTENTS["tips"]  # what else heads of tables mean
 ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}
 
 
@@ -74,15 +72,14 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
         missing = [stage_of(name, part) for part, file in files.items() if not file.exists()]
         for key, section in article.sections.items():
             part = article.part_of(key)
-            stage, family = stage_of(name, part), members.get(article.families.get(part, ""), ())
-            for member in family:
+            stage = stage_of(name, part)
+            for member in members.get(article.families.get(part, ""), ()):
                 if (file := folder / name / part / f"{member}.json").exists():
                     made[key] = made.get(key, "") + read_json(file)["sections"][key]
             if key not in made and part not in article.families:
                 pipeline = "construction" if part == "construction" else None  # that of another name makes it
                 made[key] = render("absent.html", stage=stage, pipeline=pipeline, unwritten=stage not in missing)
-                if stage not in missing:
-                    missing.append(f"{stage} ({section['title']})")
+                missing += [f"{stage} ({section['title']})"] * (stage not in missing)
         worlds = {part["world"] for part in parts}
         sections = [
             {"folded": False, **section, "id": f"{name}-{key}", "html": made[key]}
@@ -108,16 +105,6 @@ def render_page(template: str, portable: Portable, **values: Any) -> str:
     `portable` is `run.portable`, with which its numbers were computed.
     """
     arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
-    html = render(template, contents=ARTICLES, arithmetic=arithmetic, machine=machine(), glossary=GLOSSARY,
-                  tips=GLOSSARY | TIPS, **values)  # fmt: skip
+    html = render(template, contents=ARTICLES, arithmetic=arithmetic, glossary=GLOSSARY, **values)
     joined = re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", str(html))  # Markup would be escaped again
     return re.sub(r"(?<=\d) %", "\xa0%", joined)
-
-
-def machine() -> str:
-    """The kind of machine that the page was made on, in a sentence."""
-    processor = Path("/proc/cpuinfo")
-    cpu = processor.read_text(encoding="utf-8") if processor.exists() else ""
-    makers = {"GenuineIntel": "an Intel", "AuthenticAMD": "an AMD"}
-    maker = next((name for vendor, name in makers.items() if vendor in cpu), "another")
-    return f"Made on {maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpu else 'without'} AVX-512."

@@ -36,20 +36,13 @@ _IRT = ("irt_difficulty", "irt_error", "irt2_difficulty", "irt2_discrimination",
 
 
 def write_difficulty(
-    result: Difficulty,
-    folder: str | Path,
-    *,
-    title: str = "Question set",
-    comparison: Comparison | None = None,
+    result: Difficulty, folder: str | Path, *, title: str = "Question set", comparison: Comparison | None = None,
     partitions: Sequence[Mapping[str, Any]] = (),
-) -> None:
-    """Write FILES into a folder, which may hold other things too, or is made.
+) -> None:  # fmt: skip
+    """Write FILES into a folder, which may hold other things too, or is made; `BadInput` where a file is there.
 
     `comparison`, of `compare_models`, makes a section, `comparison.csv` and a part of the JSON; `partitions`, of
     `write_partitions`, a section and a part of the JSON.
-
-    Raises:
-        BadInput: a file is there.
     """
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
@@ -147,25 +140,23 @@ def difficulty_html(
     files = FILES | ({"comparison.csv": "a line a factor: two models compared"} if comparison else {})
     files |= {f"{PARTITIONS}.csv": "a line a part and model; the parts lie in partitions/"} if partitions else {}
     by_model = {model: [row for row in result.rows if row["model"] == model] for model in result.models}
-    matrix, agreed = None, result.agreement
+    matrix, means, agreed = None, {}, result.agreement
     if agreed is not None:
+        means = {name: of for name, of in agreed.means().items() if not np.isnan(of)}
         pairs = zip(_finite(agreed.spearman.tolist()), _finite(agreed.overlap.tolist()), strict=True)
         matrix = [
             [{"spearman": rho, "hardest_overlap": share} for rho, share in zip(*row, strict=True)] for row in pairs
         ]
+    ends = {name: _ends(result, sign) for name, sign in (("Hardest", 1), ("Easiest", -1))}
     return render(
         "difficulty.html", command="difficulty", files=files, comparison=comparison, parts=_parts(partitions),
         title=title, result=result, judges=JUDGES, judge=JUDGES[result.settings.judge], labels=result.factors.labels,
-        baselines=BASELINES, by_model=by_model, least_models=LEAST_MODELS, matrix=matrix, right=RIGHT,
+        baselines=BASELINES, by_model=by_model, least_models=LEAST_MODELS, matrix=matrix, means=means, right=RIGHT,
         measures={"em" if name == "exact_match" else name: JUDGES[name] for name in result.scores},
         findings=[(row, _source(row)) for row in result.worse],
         margin=f"{100 * result.settings.margin:.0f} % of the model’s loss",
         forests={model: _forest(model, rows, result) for model, rows in by_model.items()},
-        means={} if agreed is None else {name: of for name, of in agreed.means().items() if not np.isnan(of)},
-        examples={
-            name: [_example(result, place) for place in _ends(result, hardest=name == "Hardest")]
-            for name in ("Hardest", "Easiest")
-        },
+        examples={name: [_example(result, place) for place in places] for name, places in ends.items()},
     )  # fmt: skip
 
 
@@ -194,11 +185,11 @@ def _forest(model: str, rows: Sequence[Row], result: Difficulty) -> Markup:
     return draw_estimates(factors, series, title=title, xlabel=f"δ, points of {xlabel}")
 
 
-def _ends(result: Difficulty, *, hardest: bool) -> list[int]:
-    """Questions at one end of the mean score over the models; ties at random, one an article or context first."""
-    means = np.mean(list(result.scores[result.settings.judge].values()), axis=0)
+def _ends(result: Difficulty, sign: int) -> list[int]:
+    """Questions of the lowest `sign` · mean score over the models, one an article or context; ties are at random."""
+    means = sign * np.mean(list(result.scores[result.settings.judge].values()), axis=0)
     order: NDArray[np.int64] = np.random.default_rng(result.settings.seed).permutation(len(means))
-    order = order[np.argsort(means[order] if hardest else -means[order], kind="stable")]
+    order = order[np.argsort(means[order], kind="stable")]
     chosen: dict[int, int] = {}
     for place in order.tolist():
         chosen.setdefault(int(result.clusters[place]), place)
@@ -209,21 +200,16 @@ def _ends(result: Difficulty, *, hardest: bool) -> list[int]:
 
 def _example(result: Difficulty, place: int) -> dict[str, Any]:
     """A question with the text about its answer, and what every model answered."""
-    scores, context = result.scores[result.settings.judge], result.questions[place].context
-    of_training = result.of_training[result.settings.judge]
-    at, pieces = result.questions[place].place, (_clipped(context, 2 * _AROUND), "", "")
+    judge, question = result.settings.judge, result.questions[place]
+    of_training, context, at = result.of_training[judge].items(), question.context, question.place
+    pieces = (_clipped(context, 2 * _AROUND), "", "")
     if at is not None:
         before = ("… " if at.start > _AROUND else "") + context[max(0, at.start - _AROUND) : at.start]
-        last = at.end + _AROUND
-        pieces = before, at.of(context), context[at.end : last] + (" …" if last < len(context) else "")
-    return {
-        "question": result.questions[place],
-        "place": place,
-        "pieces": pieces,
-        "mean": float(np.mean([values[place] for values in scores.values()])),
-        "answers": [(name, _clipped(result.answers[name][place]), of[place]) for name, of in of_training.items()],
-    }
+        pieces = before, at.of(context), _clipped(context[at.end :], _AROUND)
+    mean = float(np.mean([values[place] for values in result.scores[judge].values()]))
+    answers = [(name, _clipped(result.answers[name][place], _LONGEST), of[place]) for name, of in of_training]
+    return {"question": question, "place": place, "pieces": pieces, "mean": mean, "answers": answers}
 
 
-def _clipped(text: str, length: int = _LONGEST) -> str:
+def _clipped(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[:length]} …"

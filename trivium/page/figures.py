@@ -48,11 +48,7 @@ def _axes(width: float, height: float, title: str, xlabel: str, ylabel: str) -> 
 
 
 def draw_boxes(groups: Mapping[str, Mapping[str, Sequence[float]]], *, title: str, ylabel: str) -> Markup:
-    """Box plots side by side: quartiles, whiskers to 1.5 interquartile ranges, no outliers.
-
-    Args:
-        groups: {tick: {legend entry: values}}; every tick has the same entries.
-    """
+    """Box plots of {tick: {legend entry: values}}: quartiles, whiskers to 1.5 interquartile ranges, no outliers."""
     with _axes(6.4, 3.4, title, "", ylabel) as (axes, svg):
         entries = list(next(iter(groups.values())))
         width = 0.8 / len(entries)
@@ -79,9 +75,8 @@ def draw_curves(
 ) -> Markup:
     """Lines through means, each with its own marker, their intervals, and the single values where there are several.
 
-    Args:
-        lines: {legend entry: its points}; one without values leaves a gap.
-        ticks: names of x = 0, 1, … where these are steps; y is then a share.
+    `lines` are {legend entry: its points}; one without values leaves a gap. `ticks` are names of x = 0, 1, … where
+    these are steps; y is then a share.
     """
     from matplotlib.ticker import MaxNLocator
 
@@ -115,24 +110,19 @@ def draw_estimates(
 ) -> Markup:  # fmt: skip
     """Estimates with intervals about a line, the first row on top; each entry has its own marker.
 
-    Args:
-        rows: names.
-        series: {legend entry: the estimate of each row, None where there is none}.
-        line: what they are compared with, on the x axis.
-        limits: of the x axis.
+    `series` are {legend entry: the estimate of each row, None where there is none}; at `line` on the x axis, which has
+    these `limits`, stands what they are compared with.
     """
     alone = len(series) == 1
-    with _axes(4.2, 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows), title, xlabel, "") as (
-        axes,
-        svg,
-    ):
+    height = 0.7 + 0.19 * len(rows) if alone else 0.9 + 0.32 * len(rows)
+    with _axes(4.2, height, title, xlabel, "") as (axes, svg):
         axes.axvline(line, color=_INK, linewidth=0.8, linestyle=":" if line else "-")
         for place, (entry, row_values) in enumerate(series.items()):
             shift = 0.26 * (place - (len(series) - 1) / 2)
             points = [(row + shift, *estimate) for row, estimate in enumerate(row_values) if estimate is not None]
-            for height, _, low, high in points:
-                axes.plot((low, high), (height, height), color=_SHADES[place], linewidth=1.4)
-            values = ([value for _, value, _, _ in points], [height for height, *_ in points])
+            for at, _, low, high in points:
+                axes.plot((low, high), (at, at), color=_SHADES[place], linewidth=1.4)
+            values = ([value for _, value, _, _ in points], [at for at, *_ in points])
             axes.plot(*values, _MARKERS[place], markersize=5 - alone, color=_SHADES[place], label=entry)
         axes.set_yticks(range(len(rows)), rows, fontsize="x-small" if alone else "medium", parse_math=False)
         axes.set_ylim(len(rows) - 0.4, -0.6)

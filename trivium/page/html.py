@@ -45,14 +45,14 @@ def source(name: str) -> Markup:
     return Markup(environment().loader.get_source(environment(), name)[0])  # type: ignore[union-attr]
 
 
-def signed(value: float | None, digits: int = 0) -> str:
-    """A number with a minus sign that is as wide as a digit; a dash where there is none."""
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
-
-
 def decimal(value: float | None, digits: int = 1) -> str:
     """A number with so many digits behind the point; a dash where there is none."""
     return "–" if value is None else f"{value:.{digits}f}"
+
+
+def signed(value: float | None, digits: int = 0) -> str:
+    """`decimal` with a minus sign that is as wide as a digit."""
+    return decimal(value, digits).replace("-", "−")
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -129,14 +129,10 @@ def table(
     columns: Sequence[Any], rows: Iterable[Row | Sequence[Any]], caption: Any = "", *, style: str = "",
     heading: int | None = 0,
 ) -> Markup:  # fmt: skip
-    """A table of the page, in a box of its own that scrolls.
+    """A table of the page with a class `style`, in a box of its own that scrolls.
 
-    Args:
-        columns: titles, or columns that are no usual numbers.
-        rows: their cells, None for a dash; texts are escaped.
-        caption: above it.
-        style: class of the table.
-        heading: the column whose cells head their rows, if any do.
+    `columns` are titles, or columns that are no usual numbers; texts of cells are escaped, None is a dash. The cells
+    of the column `heading`, if there is one, head their rows.
     """
     heads = [column if isinstance(column, Column) else Column(column) for column in columns]
     if heading is not None and not heads[heading].style:
@@ -174,7 +170,11 @@ def half_each(wrong: Sequence[T], right: Sequence[T], count: int, rng: random.Ra
 
 def sizes_html(used: dict[str, Any], paper: dict[str, Any]) -> Markup:
     """Every parameter that differs from the paper's scale, with both values."""
-    theirs = dict(flatten(paper))
-    changed = [(name, value, theirs[name]) for name, value in sorted(flatten(used)) if theirs.get(name, value) != value]
-    shown = [(name, *(of if isinstance(of, str) else json.dumps(of) for of in values)) for name, *values in changed]
-    return render("sizes.html", changed=shown)
+    theirs, rows = dict(flatten(paper)), []
+    for name, value in sorted(flatten(used)):
+        if theirs.get(name, value) != value:
+            texts = [of if isinstance(of, str) else json.dumps(of) for of in (value, theirs[name])]
+            rows.append([Markup("<code>{}</code>").format(name), *texts])
+    shown = table(["Parameter", "used", Column("paper", "published")], rows, style="used")
+    note = "<p>What this run used where it differs from the scale of the paper (<code>scales/paper.yaml</code>).</p>"
+    return Markup(note) + shown

@@ -49,12 +49,9 @@ def data_address(image: Image.Image) -> str:
 
 
 def draw_outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:
-    """A `data:` address of an encoded picture, its mask outlined, and its (width, height); None if it is unreadable.
+    """A `data:` address of an encoded picture, and its (width, height), the longer `side`; None if it is unreadable.
 
-    Args:
-        data: encoded picture.
-        side: pixels of its longer side.
-        mask: (height, width) in the picture's own pixels.
+    The `mask`, (height, width) in the picture's own pixels, is outlined.
     """
     image = read_picture(data)
     if image is None:

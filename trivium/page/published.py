@@ -43,12 +43,10 @@ class Shown(NamedTuple):
     names: Mapping[str, str] = {}  # our row → the published one; empty where they have the same names
 
 
-def _blocks(sections: Mapping[str, Any]) -> dict[str, list[Shown]]:
-    return {section: [Shown(**block) for block in blocks] for section, blocks in sections.items()}
-
-
-# Section → its blocks.
-TABLES, RERANKED_TABLES = _blocks(_NAMES["tables"]), _blocks(_NAMES["reranked_tables"])
+TABLES, RERANKED_TABLES = (  # section → its blocks
+    {section: [Shown(**block) for block in blocks] for section, blocks in _NAMES[name].items()}
+    for name in ("tables", "reranked_tables")
+)
 
 
 def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
@@ -63,14 +61,9 @@ def agreement(
 ) -> str | None:
     """`within 2 points`, or `off by up to 3.1 points` (the largest difference among those beyond their tolerance).
 
-    Args:
-        ours: measured shares; None where one was not.
-        printed: the published row, in points, and others that the paper prints for the same; any of them is accepted.
-        tolerances: of each number, in points.
-        sample: ours are of a sample world, whose numbers are others: no verdict.
-
-    Returns:
-        None, too, where a number was not measured.
+    `ours` are measured shares; where one is None, or they are of a sample world, there is no verdict: None. `printed`
+    are the published row, in points, and others that the paper prints for the same; any of them is accepted.
+    `tolerances` are those of each number, in points.
     """
     measured = [100 * value for value in ours if value is not None]
     if sample or len(measured) < len(ours):

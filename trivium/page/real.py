@@ -43,32 +43,25 @@ def search(measured: Mapping[str, Any]) -> Measured:
     """Articles found by a line that describes them."""
     rows, lines = [], [f"{_dated(measured)}."]
     for collection, name in LABELS["collections"].items():
-        if collection not in measured:
+        if (figures := measured.get(collection)) is None:
             continue
-        figures = measured[collection]
-        rows += [
-            [f"{name}: {label}", *(_cell(figures, f"{system}_{measure}") for measure in SEARCH)]
-            for system, label in SEARCHERS.items()
-        ]
+        for system, label in SEARCHERS.items():
+            rows.append([f"{name}: {label}", *(_cell(figures, f"{system}_{measure}") for measure in SEARCH)])
         weights = ", ".join(f"{SEARCHERS[system]} {weight:.1f}" for system, weight in figures["weights"].items())
+        gain, *bounds = (figures[f"fused_mrr_gain{end}"] for end in ("", "_low", "_high"))
         lines.append(
             f"{name}: {thousands(figures['articles'])} articles in {thousands(figures['passages'])} passages;\n"
             f"{thousands(figures['choosing'])} questions chose the weights ({weights}),\n"
-            f"{thousands(figures['asked'])} others measure. Both together gain {_gain(figures)} points of MRR."
+            f"{thousands(figures['asked'])} others measure. Both together gain {points(gain)} "
+            f"{between(*(100 * bound for bound in bounds))} points of MRR."
         )
         if figures["verbatim"]:
-            without = ", ".join(f"{label} {figures[f'{system}_mrr_without_verbatim']:.3f}"
-                                for system, label in SEARCHERS.items())  # fmt: skip
+            without = [f"{name} {figures[f'{key}_mrr_without_verbatim']:.3f}" for key, name in SEARCHERS.items()]
             lines.append(
                 f"{thousands(figures['verbatim'])} of these descriptions stand in their article word for word;\n"
-                f"without them MRR is {without}."
+                f"without them MRR is {', '.join(without)}."
             )
     return Measured("Articles by a line that describes them", "\n".join(lines), ["", *SEARCH.values()], rows)
-
-
-def _gain(figures: Mapping[str, Any]) -> str:
-    low, high = (100 * figures[f"fused_mrr_gain_{end}"] for end in ("low", "high"))
-    return f"{points(figures['fused_mrr_gain'])} {between(low, high)}"
 
 
 def piaf(figures: Mapping[str, Any]) -> Measured:

@@ -8,7 +8,7 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from trivium.core.arithmetic import Portable
 from trivium.core.errors import BadInput
@@ -90,40 +90,19 @@ class Cell:
         for scale, entry in last.items():
             value = entry["values"].get(self.key)
             if value is not None:
-                mark = MARKS[self.agrees(value) if scale == "paper" else None]
-                parts.append(f"{scale} {value:g}{mark}")
+                parts.append(f"{scale} {value:g}{MARKS[self.agrees(value) if scale == 'paper' else None]}")
         return "; ".join(parts)
 
 
-@dataclass(frozen=True)
-class Table:
-    """A table of a paper, such as `Table 3`, and its cells row by row."""
+class Table(NamedTuple):
+    """A table of a paper."""
 
-    title: str
+    title: str  # such as `Table 3`
+    name: str  # the title with what it shows, in the page's words: `Table 3: finding passages`
+    stages: list[str]  # that compute it
+    measures: list[str]  # the names of its columns
     cells: list[Cell]
-
-    @property
-    def name(self) -> str:
-        """The title with what it shows, in the page's words: `Table 3: finding passages`."""
-        sections = ARTICLES[self.cells[0].pipeline].sections
-        return str(sections.get(self.title.lower().replace(" ", "-"), {}).get("title", self.title))
-
-    @property
-    def stages(self) -> list[str]:
-        """The stages that compute it."""
-        return list(dict.fromkeys(cell.stage for cell in self.cells))
-
-    @property
-    def measures(self) -> list[str]:
-        """The names of its columns."""
-        return list(dict.fromkeys(cell.measure for cell in self.cells))
-
-    def rows(self, last: Mapping[str, Mapping[str, Any]]) -> list[list[str]]:
-        """A label a row, and what `Cell.summary` says of each measure; a dash where the paper prints nothing."""
-        by_row: dict[str, dict[str, str]] = {}
-        for cell in self.cells:
-            by_row.setdefault(cell.row, {})[cell.measure] = cell.summary(last)
-        return [[label, *(row.get(measure, "–") for measure in self.measures)] for label, row in by_row.items()]
+    rows: list[list[str]]  # a label, and what `Cell.summary` says of each measure; a dash where nothing is printed
 
 
 def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
@@ -135,11 +114,8 @@ def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
 def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
     points = printed["tolerances"]["points"]
     for sections, stage in ((TABLES, "kvqae-evaluate"), (RERANKED_TABLES, "kvqae-evaluate_reranking")):
-        blocks = [
-            (name, block, block.published) for name, shown in sections.items() for block in shown if block.published
-        ]
-        for section, block, name in blocks:
-            table = section.replace("table-", "Table ")
+        for section, block in ((name, block) for name, shown in sections.items() for block in shown if block.published):
+            name, table = str(block.published), section.replace("table-", "Table ")
             rows = {key: row for key, row in printed[name]["rows"].items() if "in_table_3" not in row}
             for ours, theirs in (block.names or {row: row for row in rows}).items():
                 label = QUESTIONS.get(name, "") + rows[theirs]["label"]
@@ -206,42 +182,45 @@ def _complexity(printed: Mapping[str, Any]) -> Iterator[Cell]:
 
 def read_values(cells: list[Cell], metrics: Path = METRICS) -> dict[str, float]:
     """What a built graph has of these cells, in the paper's units."""
-    names = {cell.file for cell in cells}
-    files: dict[str, Any] = {name: read_json(metrics / name) if (metrics / name).exists() else {} for name in names}
-    values = {cell: files[cell.file].get(cell.metric) for cell in cells}
-    return {
-        cell.key: round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
-        for cell, value in values.items()
-        if value is not None
-    }
-
-
-def tables(cells: Sequence[Cell]) -> dict[str, list[Table]]:
-    """The cells by pipeline and table."""
-    by_title: dict[str, dict[str, Table]] = {name: {} for name in PIPELINES}
+    files: dict[str, Any] = {cell.file: {} for cell in cells}
+    files |= {name: read_json(metrics / name) for name in files if (metrics / name).exists()}
+    values = {}
     for cell in cells:
-        by_title[cell.pipeline].setdefault(cell.table, Table(cell.table, [])).cells.append(cell)
-    return {name: list(of_paper.values()) for name, of_paper in by_title.items()}
+        if (value := files[cell.file].get(cell.metric)) is not None:
+            values[cell.key] = round(cell.unit * float(floor_points(value) if cell.is_floored else value), 2)
+    return values
+
+
+def tables(cells: Sequence[Cell], last: Mapping[str, Mapping[str, Any]]) -> dict[str, list[Table]]:
+    """The tables of each pipeline, beside the `last` signed run of each scale."""
+    made: dict[str, list[Table]] = {name: [] for name in PIPELINES}
+    by_title: dict[tuple[str, str], list[Cell]] = {}
+    for cell in cells:
+        by_title.setdefault((cell.pipeline, cell.table), []).append(cell)
+    for (pipeline, title), own in by_title.items():
+        name = ARTICLES[pipeline].sections.get(title.lower().replace(" ", "-"), {}).get("title", title)
+        stages, measures = ([*dict.fromkeys(getattr(cell, of) for cell in own)] for of in ("stage", "measure"))
+        rows: dict[str, dict[str, str]] = {}
+        for cell in own:
+            rows.setdefault(cell.row, dict.fromkeys(measures, "–"))[cell.measure] = cell.summary(last)
+        texts = [[label, *row.values()] for label, row in rows.items()]
+        made[pipeline].append(Table(title, name, stages, measures, own, texts))
+    return made
 
 
 def read_log(folder: Path = LOG) -> list[dict[str, Any]]:
-    """All entries, the oldest first.
-
-    Raises:
-        BadInput: a file that is no entry.
-    """
+    """All entries, the oldest first; `BadInput` names a file that is no entry."""
     entries = []
     for file in sorted(folder.glob("*.json")):
-        entry, said = read_json(file), "not an entry of the log"
-        expected = "what `trivium reproduced` writes"
-        if not isinstance(entry, dict) or not isinstance(entry.get("values"), dict):
-            raise BadInput(said, file=file, expected=expected)
-        for field in SIGNED:
-            if not isinstance(entry.get(field), str):
-                raise BadInput(said, file=file, field=field, got=entry.get(field), expected=expected)
+        entry = read_json(file)
+        for field in (*SIGNED, "values"):
+            got = entry.get(field) if isinstance(entry, dict) else entry
+            if not isinstance(entry, dict) or not isinstance(got, dict if field == "values" else str):
+                expected = "what `trivium reproduced` writes"
+                raise BadInput("not an entry of the log", file=file, field=field, got=got, expected=expected)
         for name, value in entry["values"].items():
             if isinstance(value, bool) or not isinstance(value, int | float):
-                raise BadInput(said, file=file, field=name, got=value, expected="a number")
+                raise BadInput("not an entry of the log", file=file, field=name, got=value, expected="a number")
         entries.append(entry)
     return entries
 
@@ -254,14 +233,14 @@ def last_signed(log: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]
 
 def reproduction_page(cells: Sequence[Cell], log: Sequence[Mapping[str, Any]], portable: Portable = "intel") -> str:
     """Render the reproduction matrix: every number of the papers beside the last signed one at each scale."""
-    values = {"pipelines": PIPELINES, "tables": tables(cells), "last": last_signed(log)}
-    return render_page("reproduction.html", portable, log=log, **values)
+    made = tables(cells, last_signed(log))
+    return render_page("reproduction.html", portable, log=log, pipelines=PIPELINES, tables=made)
 
 
 def summary(cells: list[Cell], log: list[dict[str, Any]]) -> str:
     """Markdown: the papers' tables, the command that computes each, and how many numbers the last runs have of it."""
     rows, scales = [], last_signed(log)
-    for pipeline, of_paper in tables(cells).items():
+    for pipeline, of_paper in tables(cells, scales).items():
         for table in of_paper:
             commands = ", ".join(f"`dvc repro {stage}`" for stage in table.stages)
             last = {scale: sum(cell.key in entry["values"] for cell in table.cells) for scale, entry in scales.items()}

@@ -29,9 +29,8 @@ class Thorough:
 
     def render_metric(self, key: str) -> Markup:
         """The metric of that name, and its deviation over trainings, in small print; nothing where it was not made."""
-        if key not in self.metrics:
-            return Markup()
-        return Markup('<span class="interval">{} †</span>').format(_spread(self.metrics, key))
+        html = Markup('<span class="interval">{} †</span>')
+        return html.format(_spread(self.metrics, key)) if key in self.metrics else Markup()
 
 
 def _spread(metrics: Mapping[str, float], key: str) -> str:
@@ -56,12 +55,9 @@ def measured_cell(
 
 def dagger(thorough: Thorough | None) -> Markup:
     """The footnote that explains †; nothing without such numbers."""
-    if thorough is None:
-        return Markup()
-    return Markup(
-        '\n<p class="small">† Several trainings, some of them longer: <code>make thorough</code> on {} at commit '
-        "<code>{}</code>.</p>\n"
-    ).format(thorough.date, thorough.commit[:8])
+    html = '<p class="small">† Several trainings, some of them longer: <code>make thorough</code> on {} at commit '
+    html += "<code>{}</code>.</p>"
+    return Markup(html).format(thorough.date, thorough.commit[:8]) if thorough else Markup()
 
 
 def read_thorough(file: Path, stage: str, world: Mapping[str, Any], *, sample: bool) -> Thorough | None:

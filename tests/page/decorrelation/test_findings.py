@@ -1,8 +1,7 @@
 """The questions, their answers, and what stands beside them, each way the numbers can fall."""
 
 from tests.page.outline import Outline
-from trivium.page.decorrelation.findings import check, findings_html
-from trivium.page.decorrelation.results import Results, find_sign
+from trivium.page.decorrelation.results import Results, find_sign, findings_html
 
 
 def row(difference, low, high, p, **more):
@@ -52,11 +51,15 @@ def test_the_verdict_follows_the_numbers():
     assert said() == ""
 
 
-def test_a_check_compares_variants_on_one_set_or_one_variant_on_two():
-    fields = check("?", "more", ("ours", "finetune")).fields
-    assert fields == {"dataset": "coco", "model": "clip", "variant": "ours", "other_variant": "finetune",
-                      "set": "synthetic", "other_set": "synthetic", "measure": "odmap@1", "subset": "all"}  # fmt: skip
-    assert check("?", "same", ("ours", "ours"), other_set="rendered").fields["other_set"] == "rendered"
+def test_a_comparison_is_of_two_variants_on_one_set_or_of_one_on_two():
+    rows = [
+        compared(MORE, "ours", "ours", "synthetic", "odmap@1", other_kind="rendered"),
+        compared(LESS, "ours", "finetune", "synthetic", "odmap@1"),
+    ]
+    results = Results({}, {}, rows)
+    assert results.comparison(variant="ours", other_variant="finetune") is rows[1]
+    assert results.comparison(variant="ours", other_variant="ours") is None
+    assert results.comparison(variant="ours", other_variant="ours", other_set="rendered") is rows[0]
 
 
 def test_a_row_tells_both_sides_with_spread_and_interval():

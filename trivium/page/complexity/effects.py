@@ -1,5 +1,6 @@
 """What complexity's factors cost: Table 2, the sentences about it, and facts told with and without a factor."""
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -78,12 +79,11 @@ def forest(of: Material) -> Markup:
     whole = {name: balance.get(f"{name}_balance") for name, same in zip(coded.names, constant, strict=True) if same}
     drawn = []
     for model, by_factor in of.effects.items():
-        series = {
-            "plain δ": estimates_of([*by_factor.values()], "delta", "low", "high"),
-            "all factors together": estimates_of([*by_factor.values()], "joint", "joint_low", "joint_high"),
-        }
-        label, measure = of.labels[model], f"points of {of.measure}"
-        svg = draw_estimates(list(by_factor), series, title=f"Effects of the factors on {label}", xlabel=measure)
+        rows, label = [*by_factor.values()], of.labels[model]
+        series = {"plain δ": estimates_of(rows, "delta", "low", "high"),
+                  "all factors together": estimates_of(rows, "joint", "joint_low", "joint_high")}  # fmt: skip
+        svg = draw_estimates(list(by_factor), series, title=f"Effects of the factors on {label}",
+                             xlabel=f"points of {of.measure}")  # fmt: skip
         drawn.append(figure(svg, Markup("<strong>{}</strong>").format(label)))
     return render("complexity/forest.html", of=of, drawn=drawn, whole=whole)
 
@@ -103,9 +103,8 @@ def first_claim_html(
     shown = any(2 * sum(effect["holm_significant"] for effect in row) > len(row) for row in everywhere.values())
     said: Verdict = "holds" if shown else "cannot tell" if everywhere else "does not hold"
     models = ", ".join(labels[model] for model in effects)
-    numbers = render(
-        "complexity/first_numbers.html", everywhere=everywhere, names=names, measure=measure, models=models
-    )
+    numbers = render("complexity/first_numbers.html", everywhere=everywhere, names=names, measure=measure,
+                     models=models)  # fmt: skip
     return claim_html("There are meanings that make questions harder for every model.", said, numbers)
 
 
@@ -138,7 +137,7 @@ class Contrasts:
     """What a run's readers made of the facts."""
 
     facts: Sequence[Mapping[str, Any]]  # rows of `facts.parquet`; none where the world is not the sample's
-    scores: Mapping[str, Sequence[pa.Table]]  # by what a reader is called, the tables of its trainings
+    scores: Mapping[str, Sequence[pa.Table]]  # by a reader's label, the tables of its trainings
     means: Mapping[str, Mapping[str, ContrastMean]]  # by factor and reader, δ in points, below 0 where it costs
 
     @property
@@ -155,17 +154,18 @@ class Contrasts:
 def read_contrasts(of: Material) -> Contrasts:
     """Read the facts and what each reader scored, of all trainings of this run."""
     facts = read_table(of.data / "raw" / "crossed" / "facts.parquet").to_pylist()
-    if not facts:
-        return Contrasts([], {}, {})
     scores = {
         of.labels[reader]: [*map(read_table, sorted((of.data / "contrasts" / reader).glob("seed-*.parquet")))]
-        for reader in of.used["contrasts"]["readers"]
+        for reader in (of.used["contrasts"]["readers"] if facts else ())
     }
-    means = {
-        factor: {reader: mean_delta(tables, factor) for reader, tables in scores.items()}
-        for factor in FACTORS
-        if any(row[factor] is not None for row in facts)
-    }
+    means: dict[str, dict[str, ContrastMean]] = {}
+    for factor in FACTORS:
+        if any(row[factor] is not None for row in facts):
+            versions = {reader: [sides(table, factor) for table in tables] for reader, tables in scores.items()}
+            means[factor] = {
+                reader: mean_contrast([100 * np.stack([present - without for _, without, present in told], axis=1)])
+                for reader, told in versions.items()
+            }
     return Contrasts(facts, scores, means)
 
 
@@ -184,21 +184,18 @@ def render_contrasts_picture(contrasts: Contrasts) -> Markup:
 
     With it stands what the first training of each reader answers.
     """
-    factor = contrasts.hardest
-    lost: dict[str, float] = {}
+    factor, lost = contrasts.hardest, defaultdict[str, float](float)
     answers: dict[tuple[str, str], str] = {}
     for reader, (table, *_) in contrasts.scores.items():
-        names, without, present = sides(table, factor)
-        for name, value in zip(names, without - present, strict=True):
-            lost[name] = lost.get(name, 0) + float(value)
+        for name, without, present in zip(*sides(table, factor), strict=True):
+            lost[name] += float(without - present)
         # A version of f0 and f6 is asked of one corpus' readers, others of both: the last one's stand here.
         answers |= {(row["id"], reader): row["answer"] for row in table.to_pylist()}
     fact = max(lost, key=lambda name: lost[name])
     versions: dict[bool, dict[str, Any]] = {}
     for row in contrasts.facts:
         if row["fact"] == fact and row[factor] is not None and row[factor] not in versions:
-            told = {reader: answers[row["id"], reader] for reader in contrasts.scores}
-            versions[row[factor]] = {**row, "answers": told}
+            versions[row[factor]] = {**row, "answers": {name: answers[row["id"], name] for name in contrasts.scores}}
     return render("complexity/pair.html", pair=versions, titles=LABELS["versions"][factor])
 
 
@@ -210,18 +207,11 @@ def render_contrasts(contrasts: Contrasts) -> Markup:
     for factor, means in contrasts.means.items():
         with_it, without = LABELS["versions"][factor]
         bounds = [f"{signed(mean.value, 1)} {between(*mean.interval())}" for mean in means.values()]
-        rows.append(
-            [f"{factor} " + small(f"{with_it}; without it: {without}"), *bounds, summarize_costs([*means.values()])]
-        )
+        heading = f"{factor} " + small(f"{with_it}; without it: {without}")
+        rows.append([heading, *bounds, summarize_costs([*means.values()])])
     facts, trainings = len({row["fact"] for row in contrasts.facts}), min(map(len, contrasts.scores.values()))
     return render("complexity_contrasts.html", rows=rows, labels=list(contrasts.scores), facts=facts,
                   trainings=trainings, margin=MARGIN)  # fmt: skip
-
-
-def mean_delta(tables: Sequence[pa.Table], factor: str) -> ContrastMean:
-    """Mean δ of a factor for a reader over facts and the trainings of `tables`, in points."""
-    versions = [sides(table, factor) for table in tables]
-    return mean_contrast([100 * np.stack([present - without for _, without, present in versions], axis=1)])
 
 
 def summarize_costs(means: Sequence[ContrastMean]) -> str:

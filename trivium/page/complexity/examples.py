@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from trivium.formats.framed_texts import Example, Span
-from trivium.page.complexity.material import LABELS, Material
+from trivium.page.complexity.material import LABELS, Material, order_models
 from trivium.page.html import render
 
 _EXACT = 1 - 1e-9
@@ -79,15 +79,11 @@ def item(
     settings, marks = of.used["page"]["examples"], marks_of(example)
     longest, shown = settings["answer_characters"], shown_part(example.text.text, marks, settings["margin"])
     rows = [
-        {
-            "model": of.labels[row["model"]],
-            "baseline": row["kind"] == "baseline",
-            "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
-            "score": row["rouge_l"],
-            "exact": row["rouge_l"] > _EXACT,
-        }
+        {"model": of.labels[row["model"]], "baseline": row["kind"] == "baseline", "score": row["rouge_l"],
+         "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
+         "exact": row["rouge_l"] > _EXACT}
         for row in answers
-    ]
+    ]  # fmt: skip
     exact = [row["exact"] for row in rows if not row["baseline"]]
     return {
         "example": example,
@@ -103,24 +99,22 @@ def item(
 
 
 def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
-    """The browser over some examples, one of them as a `picture`, and how many there are.
+    """The browser over some examples drawn at random, one of them as a `picture`, and how many there are.
 
-    They are drawn at random. Answers are those of each model's first seed. The picture shows what is claimed: the
-    shortest of the examples with a factor that no model has exactly right, if there is one.
+    Answers are those of each model's first seed. The picture shows what is claimed: the shortest of the examples with
+    a factor that no model has exactly right, if there is one.
     """
-    settings, models = of.used["page"]["examples"], of.order(of.kinds)
+    settings, models = of.used["page"]["examples"], order_models(of.kinds, of.published)
     codes = {row["id"]: {factor: row[factor] for factor in of.names} for row in of.factors.to_pylist()}
     answers: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in sorted(of.scores.to_pylist(), key=lambda row: models.index(row["model"])):
         if row["seed"] == of.first_seeds[row["model"]]:
             answers[row["id"]].append(row)
-    count = min(settings["examples"], len(of.examples))
-    drawn = random.Random(settings["seed"]).sample(of.examples, count)
+    drawn = random.Random(settings["seed"]).sample(of.examples, min(settings["examples"], len(of.examples)))
     items = [item(of, example, codes[example.id], answers[example.id]) for example in drawn]
     counts = Counter((factor, state) for shown in items for factor, _, state in shown["factors"])
-    html = render(
-        "complexity/examples.html", items=items, counts=counts, of=of, styles=LABELS["styles"], seed=settings["seed"]
-    )
+    html = render("complexity/examples.html", items=items, counts=counts, of=of, styles=LABELS["styles"],
+                  seed=settings["seed"])  # fmt: skip
 
     def tells(item: Mapping[str, Any]) -> tuple[bool, int]:
         hard = item["right"] == "none" and any(state == "yes" for _, _, state in item["factors"])

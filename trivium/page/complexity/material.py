@@ -1,9 +1,8 @@
-"""The outputs of earlier stages that complexity's sections show, read only when a template asks for them."""
+"""The outputs of earlier stages that complexity's sections show."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +31,20 @@ class Material:
     data: Path  # of the stages' outputs
     measured: Path  # of their metrics
     published: Mapping[str, Any]  # tests/published/complexity.yaml
+    scores: pa.Table  # answers and their scores, of all models and seeds
+    factors: pa.Table  # a row an example: its text, frame, and yes or no for every factor
+    examples: Sequence[Example]  # in the order of `factors`
+    names: Mapping[str, str]  # factor → what it says
+    kinds: Mapping[str, str]  # model with scores → its kind
+    models: Sequence[str]  # without baselines, in the order of the page
+    labels: Mapping[str, str]  # model → its label in params.yaml, else the paper's name, else its own
+    first_seeds: Mapping[str, int]  # -1 where a model has none
+    effects: Mapping[str, Mapping[str, Effect]]  # by model, in the order of the page, and factor
+    printed_deltas: Mapping[str, Mapping[str, float]]  # model of the paper → factor → its δ
+    printed_shares: Mapping[str, float]  # factor → the paper's share of yes, %
+    measure: str  # the score that is analysed, in words
+    partition_measure: str  # that by which examples are cut into partitions
+    risk: float  # of every test
 
     def metrics(self, stage: str) -> Metrics:
         """The metrics of a stage."""
@@ -42,106 +55,56 @@ class Material:
         """The rows of a table among the metrics."""
         return csv.read_csv(self.measured / f"{name}.csv").to_pylist()
 
-    def in_words(self, stage: str) -> str:
-        """The score that a stage works with."""
-        return str(LABELS["measures"][self.used[stage]["measure"]])
-
     def held_for_most(self, verdict: str) -> int:
         """How many factors have a verdict of stage validate in more than `partition.majority` of the models."""
         metrics, majority = self.metrics("validate"), self.used["partition"]["majority"]
         return sum(metrics[f"{factor}_{verdict}"] > majority * metrics["models"] for factor in self.names)
 
-    @cached_property
-    def scores(self) -> pa.Table:
-        """Answers and their scores, of all models and seeds."""
-        columns = ["id", "model", "kind", "seed", "prediction", "rouge_l", "rouge_l_paper"]
-        return read_table(self.data / "scores.parquet", columns)
-
-    @cached_property
-    def kinds(self) -> dict[str, str]:
-        """{model with scores: its kind}."""
-        return dict(zip(self.scores["model"].to_pylist(), self.scores["kind"].to_pylist(), strict=True))
-
-    def order(self, kinds: Mapping[str, str]) -> list[str]:
-        """Models as the paper's Table 1 has them, then others, then baselines."""
-        rows = [*self.published["table_1"]["rows"], *kinds]
-        return sorted(kinds, key=lambda model: (kinds[model] == "baseline", rows.index(model)))
-
-    @cached_property
-    def models(self) -> list[str]:
-        """Models without baselines, in the order of the page."""
-        return [model for model in self.order(self.kinds) if self.kinds[model] != "baseline"]
-
-    @cached_property
-    def labels(self) -> dict[str, str]:
-        """What each model is called on the page: its `label` in params.yaml, else the paper's name, else its own."""
-        labels = {model: row["label"] for model, row in self.published["table_1"]["rows"].items()} | LABELS["baselines"]
-        for section in ("finetune", "prompt"):
-            labels |= {model: settings["label"] for model, settings in self.used[section]["models"].items()}
-        named = {model: labels.get(model, model) for model in [*labels, *self.kinds]}
-        times = Counter(named.values())
-        return {model: name if times[name] == 1 else f"{name} ({model})" for model, name in named.items()}
-
     @property
-    def called(self) -> list[str]:
-        """The labels of `models`."""
-        return [self.labels[model] for model in self.models]
-
-    @cached_property
-    def first_seeds(self) -> dict[str, int]:
-        """{model: its first seed, -1 where it has none}."""
-        first = self.scores.group_by("model").aggregate([("seed", "min")])
-        return dict(zip(first["model"].to_pylist(), first["seed_min"].to_pylist(), strict=True))
-
-    @cached_property
     def trained(self) -> dict[str, int]:
         """{fine-tuned model: its first seed}."""
         return {model: self.first_seeds[model] for model, kind in self.kinds.items() if kind in FINETUNED}
 
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """{factor: what it says}."""
-        return read_names(self.data / "factors.parquet")
 
-    @cached_property
-    def factors(self) -> pa.Table:
-        """A row an example: its text, frame, and yes or no for every factor."""
-        return read_table(self.data / "factors.parquet")
+def order_models(kinds: Mapping[str, str], published: Mapping[str, Any]) -> list[str]:
+    """Models as the paper's Table 1 has them, then others, then baselines."""
+    rows = [*published["table_1"]["rows"], *kinds]
+    return sorted(kinds, key=lambda model: (kinds[model] == "baseline", rows.index(model)))
 
-    @cached_property
-    def examples(self) -> Sequence[Example]:
-        """The evaluation set, in the order of `factors`."""
-        raw = self.data / "raw" / "calor"
-        return read_examples(raw / "questions.jsonl", raw / "frames" / "test.jsonl")
 
-    @cached_property
-    def effects(self) -> dict[str, dict[str, Effect]]:
-        """The effects by model, in the order of the page, and factor."""
-        effects: dict[str, dict[str, Effect]] = defaultdict(dict)
-        for row in read_table(self.data / "effects.parquet").to_pylist():
-            effects[row["model"]][row["factor"]] = row
-        return {model: effects[model] for model in self.models}
-
-    @property
-    def measure(self) -> str:
-        """The score that is analysed, in words."""
-        return self.in_words("validate")
-
-    @property
-    def risk(self) -> float:
-        """Of every test."""
-        return float(self.used["validate"]["risk"])
-
-    @property
-    def printed_shares(self) -> dict[str, float]:
-        """The paper's share of yes, %, of each of our factors that the paper has."""
-        return self._by_factor(self.published["table_2"]["shares"])
-
-    @property
-    def printed_deltas(self) -> dict[str, dict[str, float]]:
-        """{model of the paper: {factor of ours: its δ}}; a factor that the paper does not have is left out."""
-        return {model: self._by_factor(row) for model, row in self.published["table_2"]["rows"].items()}
-
-    def _by_factor(self, row: Iterable[float]) -> dict[str, float]:
-        values = dict(zip(self.published["table_2"]["factors"], row, strict=True))
-        return {factor: values[factor] for factor in self.names if factor in values}
+def read_material(
+    used: Mapping[str, Any], sample: bool, data: Path, measured: Path, published: Mapping[str, Any]
+) -> Material:
+    """Read the tables in `data`, and give names to models and factors."""
+    columns = ["id", "model", "kind", "seed", "prediction", "rouge_l", "rouge_l_paper"]
+    scores, raw = read_table(data / "scores.parquet", columns), data / "raw" / "calor"
+    kinds = dict(zip(scores["model"].to_pylist(), scores["kind"].to_pylist(), strict=True))
+    models = [model for model in order_models(kinds, published) if kinds[model] != "baseline"]
+    first = scores.group_by("model").aggregate([("seed", "min")])
+    labels = {model: row["label"] for model, row in published["table_1"]["rows"].items()} | LABELS["baselines"]
+    for section in ("finetune", "prompt"):
+        labels |= {model: settings["label"] for model, settings in used[section]["models"].items()}
+    named = {model: labels.get(model, model) for model in [*labels, *kinds]}
+    times = Counter(named.values())
+    effects: dict[str, dict[str, Effect]] = defaultdict(dict)
+    for row in read_table(data / "effects.parquet").to_pylist():
+        effects[row["model"]][row["factor"]] = row
+    printed = published["table_2"]
+    factors = printed["factors"]
+    return Material(
+        used, sample, data, measured, published,
+        scores=scores,
+        factors=read_table(data / "factors.parquet"),
+        examples=read_examples(raw / "questions.jsonl", raw / "frames" / "test.jsonl"),
+        names=read_names(data / "factors.parquet"),
+        kinds=kinds,
+        models=models,
+        labels={model: name if times[name] == 1 else f"{name} ({model})" for model, name in named.items()},
+        first_seeds=dict(zip(first["model"].to_pylist(), first["seed_min"].to_pylist(), strict=True)),
+        effects={model: effects[model] for model in models},
+        printed_deltas={model: dict(zip(factors, row, strict=True)) for model, row in printed["rows"].items()},
+        printed_shares=dict(zip(factors, printed["shares"], strict=True)),
+        measure=LABELS["measures"][used["validate"]["measure"]],
+        partition_measure=LABELS["measures"][used["partition"]["measure"]],
+        risk=used["validate"]["risk"],
+    )  # fmt: skip

@@ -9,20 +9,18 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from trivium.measures.bootstrap import clustered_interval
-from trivium.page.complexity.material import LABELS, Material, Metrics
+from trivium.page.complexity.material import LABELS, Material, Metrics, order_models
 from trivium.page.figures import draw_curves, draw_estimates
 from trivium.page.html import Cell, Row, percent, render, small
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
 BOUNDED = "rouge_l"  # has intervals
 MEAN = "mean"  # of all models, as stage partition names it
+Frame = tuple[str, float, tuple[float, float] | None]  # name, mean, interval
 
 
 def weakness(model: str, metrics: Metrics, exact: float, *, meant: bool) -> str:
-    """Why a model's scores say little; empty where they do not.
-
-    `exact` is the share of exactly right answers below which they do, `meant` whether params.yaml calls it weak.
-    """
+    """Why a model's scores say little, as where fewer than `exact` of its answers are right, or it was `meant` so."""
     reasons = []
     if metrics.get(f"{model}_over_baseline_low", 1) <= 0:
         reasons.append("not clearly above the sentence with most words of the question")
@@ -59,16 +57,15 @@ def _count(parameters: float) -> str:
 
 def unusual_answers(of: Material) -> list[tuple[str, int, list[tuple[str, int]]]]:
     """(model, questions asked, how many answers were unusual in which way), of readers that met some and of prompts."""
-    unusual = []
+    prompted, unusual = of.metrics("prompt"), []
     for model, seed in of.trained.items():
         answered = of.metrics(f"answer_{model}_{seed}")
-        if counts := [(text, int(answered[name])) for name, text in LABELS["cuts"].items() if answered[name]]:
-            unusual.append((model, int(answered["questions"]), counts))
-    prompted = of.metrics("prompt")
+        counts = [(text, int(answered[name])) for name, text in LABELS["cuts"].items() if answered[name]]
+        unusual += [(of.labels[model], int(answered["questions"]), counts)] if counts else []
     for model in of.used["prompt"]["models"]:
         if prompted[f"{model}_run"]:
             counts = [(text, int(prompted[f"{model}_{kind}"])) for kind, text in LABELS["replies"].items()]
-            unusual.append((model, int(prompted[f"{model}_questions"]), counts))
+            unusual.append((of.labels[model], int(prompted[f"{model}_questions"]), counts))
     return unusual
 
 
@@ -82,7 +79,7 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
     kinds = {model: row["kind"] for model, row in printed.items()}
     kinds |= {model: settings["kind"] for model, settings in readers.items()} | dict.fromkeys(prompted, "prompted")
     rows, below, columns = [], Markup('{}<span class="interval">{}</span>'), LABELS["columns"]
-    for model in of.order(kinds | of.kinds):
+    for model in order_models(kinds | of.kinds, of.published):
         ran, paper = model in of.kinds, printed.get(model)
         few = thorough if not ran or (len(of.used["finetune"]["seeds"]) == 1 and model in of.trained) else None
         kind = (kinds | of.kinds)[model]
@@ -106,22 +103,18 @@ def table_1(of: Material, thorough: Thorough | None = None) -> Markup:
     return render(
         "complexity/table-1.html", of=of, score=score, rows=rows, columns=list(columns.values()),
         dagger=dagger(thorough), kappa=judgements.get("kappa"),
-        unusual=[(of.labels[model], *counts) for model, *counts in unusual_answers(of)],
-        figure_2=figure_2_measure(of), measures=LABELS["measures"],
+        unusual=unusual_answers(of), figure_2=figure_2_measure(of), measures=LABELS["measures"],
         leaks=[(int(of.metrics("world")[name]), text) for name, text in LABELS["leaks"].items()],
     )  # fmt: skip
 
 
 def frame_points(
-    answers: pa.Table, texts: Mapping[str, str], frames: Mapping[str, str], *, confidence: float, resamples: int,
-    seed: int,
-) -> list[tuple[str, float, tuple[float, float] | None]]:  # fmt: skip
+    answers: pa.Table, texts: Mapping[str, str], frames: Mapping[str, str], **bootstrap: Any
+) -> list[Frame]:
     """Figure 2's points of one model: frame, mean ROUGE-L over questions and seeds, interval; worst frame first.
 
-    Args:
-        answers: id and `score` of one model's answers, all seeds.
-        texts, frames: of every question by its id.
-        confidence, resamples, seed: of the bootstrap over texts; a frame within one text has no interval.
+    `answers` are id and `score` of all seeds, `texts` and `frames` of every question by its id. The `bootstrap` is over
+    texts (`clustered_interval`); a frame within one text has no interval.
     """
     means = answers.group_by("id").aggregate([("score", "mean")])
     scores: dict[str, list[tuple[str, float]]] = {}
@@ -130,9 +123,7 @@ def frame_points(
     points = []
     for frame, pairs in scores.items():
         clusters, values = zip(*pairs, strict=True)
-        bounds = None
-        if len(set(clusters)) > 1:
-            bounds = clustered_interval(values, clusters, confidence=confidence, resamples=resamples, seed=seed)
+        bounds = clustered_interval(values, clusters, **bootstrap) if len(set(clusters)) > 1 else None
         points.append((frame, float(np.mean(values)), bounds))
     return sorted(points, key=lambda point: (point[1], point[0]))
 
@@ -150,23 +141,22 @@ def figure_2(of: Material) -> Markup:
     score, judged, settings = of.metrics("score"), of.rows("frame_judgements"), of.used["page"]["models"]
     ids = of.factors["id"].to_pylist()
     texts, frames = (dict(zip(ids, of.factors[name].to_pylist(), strict=True)) for name in ("text_id", "frame"))
-    drawn, human = [], []
-    for model, label in ((model, of.labels[model]) for model in of.models):
-        rows = of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", figure_2_measure(of)])
+    drawn, human, measure = [], [], figure_2_measure(of)
+    for model in of.models:
+        label, rows = of.labels[model], of.scores.filter(pc.equal(of.scores["model"], model)).select(["id", measure])
         points = frame_points(rows.rename_columns(["id", "score"]), texts, frames, **settings)
         tests: dict[str, Any] = {name: score.get(f"{model}_frame_{name}") for name in
                                  ("range", "sd", "h", "p", "sd_by_chance", "sd_p")}  # fmt: skip
         drawn.append(tests | {"label": label, "svg": _profile(points, f"Score by frame: {label}", "ROUGE-L")})
-        shares = sorted((row["correct"], row["frame"]) for row in judged if row["model"] == model)
-        if shares:
-            svg = _profile([(frame, share, None) for share, frame in shares], f"Judged correct by frame: {label}",
-                           "share judged correct")  # fmt: skip
+        if shares := sorted((row["correct"], row["frame"]) for row in judged if row["model"] == model):
+            points = [(frame, share, None) for share, frame in shares]
+            svg = _profile(points, f"Judged correct by frame: {label}", "share judged correct")
             human.append({"label": label, "svg": svg, "range": shares[-1][0] - shares[0][0]})
-    measure, confidence = LABELS["measures"][figure_2_measure(of)], settings["confidence"]
-    return render("complexity/figure-2.html", drawn=drawn, human=human, of=of, measure=measure, confidence=confidence)
+    return render("complexity/figure-2.html", drawn=drawn, human=human, of=of, measure=LABELS["measures"][measure],
+                  confidence=settings["confidence"])  # fmt: skip
 
 
-def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title: str, xlabel: str) -> Markup:
+def _profile(points: list[Frame], title: str, xlabel: str) -> Markup:
     """Frames from the worst at the bottom, with their mean as a dotted line."""
     shown = {"": [(value, *(bounds or (value, value))) for _, value, bounds in reversed(points)]}
     mean = sum(value for _, value, _ in points) / len(points)
@@ -177,8 +167,9 @@ def _profile(points: list[tuple[str, float, tuple[float, float] | None]], title:
 def agreement(of: Material) -> Markup:
     """Spearman's ρ of the scores of every pair of models, and how far the hardest quarter is the same."""
     pairs = {frozenset((row["model"], row["other"])): row for row in of.rows("agreement")}
+    names = [of.labels[model] for model in of.models]
     matrix = [[pairs.get(frozenset((model, other))) for other in of.models] for model in of.models]
-    return render("agreement.html", names=of.called, matrix=matrix, metrics=of.metrics("validate"))
+    return render("agreement.html", names=names, matrix=matrix, metrics=of.metrics("validate"))
 
 
 def partitions(of: Material) -> Markup:
@@ -194,13 +185,13 @@ def partitions(of: Material) -> Markup:
         ]
         for model in [*of.models, MEAN]
     }
-    title, ylabel = "Score by how many complexity factors hold", of.in_words("partition")
-    svg = draw_curves(
-        lines, title=title, ylabel=ylabel, ticks=[f"{part['level']}\n({part['examples']})" for part in counts]
-    )
+    ticks = [f"{part['level']}\n({part['examples']})" for part in counts]
+    title = "Score by how many complexity factors hold"
+    svg = draw_curves(lines, title=title, ylabel=of.partition_measure, ticks=ticks)
     factors = [part for part in parts.values() if part["kind"] == "factor"]
     groups = {
         "By how many of the chosen factors hold": sorted(counts, key=lambda part: part["rank"]),
         "By each factor": sorted(factors, key=lambda part: -part["scores"][MEAN]),
     }
-    return render("complexity/partitions.html", of=of, drawn=svg, groups=groups, weak=weak_models(of))
+    return render("complexity/partitions.html", of=of, drawn=svg, groups=groups, weak=weak_models(of),
+                  called=[of.labels[model] for model in of.models])  # fmt: skip

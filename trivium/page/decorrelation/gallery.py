@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,7 @@ FACTS = ("query", "odmap@1", "removed_named", "partner_remains")  # of an answer
 def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> str:
     """What a phrase that names these classes says about a picture: gone, present, absent (never there), or nothing."""
     named = set(classes)
-    if named & removed:
-        return "gone"
-    if named & present:
-        return "present"
-    return "absent" if named else ""
+    return "gone" if named & removed else "present" if named & present else "absent" if named else ""
 
 
 def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longest: int) -> dict[str, Any]:
@@ -70,7 +67,7 @@ def gallery_html(
 ) -> tuple[dict[str, Markup], dict[str, float]]:
     """The `gallery` and a `picture` of it, and how much it shows: `examples`, `pictures_missing`.
 
-    As many queries as can be are drawn that the reference cell gets wrong at the first sentence as right. The picture
+    Half of the queries, as far as can be, are such as the reference cell gets wrong at the first sentence. The picture
     is the one of `clearest`, if there is one, in the place of the last that was drawn. `data` is the folder of the
     stages' outputs, `settings` are `decorrelation.page.gallery`.
     """
@@ -107,14 +104,11 @@ def gallery_html(
         removed, present, name = set(about["removed"]), set(about["remaining"]), about["name"]
         mask = masks.decode(about["mask"], about["height"], about["width"])
         models = [
-            {
-                "name": names[key],
-                "first": key in FIRST or not set(FIRST) & set(cells),
-                "original": [sentence(texts[of], set(), present | removed, longest) for of in before[picture]],
-                "painted": [sentence(texts[of], removed, present, longest) for of in after[query]],
-            }
+            {"name": names[key], "first": key in FIRST or not set(FIRST) & set(cells),
+             "original": [sentence(texts[of], set(), present | removed, longest) for of in before[picture]],
+             "painted": [sentence(texts[of], removed, present, longest) for of in after[query]]}
             for key, (before, after) in lists.items()
-        ]
+        ]  # fmt: skip
         tags = ["right" if row["odmap@1"] > 0 else "wrong"]
         tags += ["fooled"] * bool(finetune and finetune["removed_named"]) + ["partner"] * bool(row["partner_remains"])
         items[query] = {
@@ -138,17 +132,14 @@ def gallery_html(
 def clearest(queries: Sequence[str], data: Path, dataset: str, cell: str) -> str:
     """The query whose best sentences by a cell name least that was never in the picture, and most that is there."""
     sentences = best(data / "retrieved" / cell / "synthetic.parquet", queries)
-    all_captions = {caption for captions in sentences.values() for caption in captions}
-    phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", all_captions, ["phrases"])
+    captions = chain.from_iterable(sentences.values())
+    phrases = rows_by(data / "phrases" / f"{dataset}.parquet", "caption", captions, ["phrases"])
     about = rows_by(data / "removals" / dataset / "removals.parquet", "removal", queries, ["removed", "remaining"])
 
     def tells(query: str) -> tuple[int, int]:
         removed, present = set(about[query]["removed"]), set(about[query]["remaining"])
-        said = [
-            status_of(phrase["classes"], removed, present)
-            for caption in sentences[query]
-            for phrase in phrases[caption]["phrases"]
-        ]
+        of_query = [phrase for caption in sentences[query] for phrase in phrases[caption]["phrases"]]
+        said = [status_of(phrase["classes"], removed, present) for phrase in of_query]
         return -said.count("absent") - said.count("gone"), said.count("present")
 
     return max(queries, key=tells)

@@ -14,6 +14,7 @@ from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
+from trivium.measures.trainings import ContrastMean
 from trivium.page.decorrelation.results import LABELS, MAIN, Results, recipe
 from trivium.page.figures import draw_curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
@@ -22,6 +23,7 @@ from trivium.page.thorough import Thorough, dagger, measured_cell
 
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
 FIGURE_4 = {"ODmAP@1": ("synthetic", "odmap@1"), "R@1, image → text": ("image_to_text", "r@1")}
+HUBNESS = ("synthetic", "k_skew@10")
 SYNTHETIC = [("synthetic", measure) for measure in (*ODMAP, "removed_named")]
 _FEWEST = 3  # points of a curve
 _FEW = 24  # classes that are shown without asking
@@ -47,9 +49,8 @@ class Tables:
 
         `columns` are set of queries and measure of each value, `further` cells behind them; `scale` trains the row.
         """
-        ran, thorough = group in self.results.groups, self.thorough
-        if ran and len(self.results.members[group]) > 1:
-            thorough = None
+        trained = len(self.results.members.get(group, ()))
+        ran, thorough = trained > 0, None if trained > 1 else self.thorough
         keys = [f"{group}_{kind}_{measure}" for kind, measure in columns]
         if not ran and not any(thorough.render_metric(key) for key in keys if thorough):
             said = "not in this run: <code>make scale S={}</code>, then <code>make repro P=decorrelation</code>"
@@ -59,10 +60,9 @@ class Tables:
 
     def seeds(self, group: str, *more: str | None) -> Markup:
         """How many trainings a row that ran is the mean of, and what else is said of it."""
-        if group not in self.results.groups:
-            return Markup()
-        count = len(self.results.members[group])
-        return small("; ".join(filter(None, ["one seed" if count == 1 else f"{count} seeds", *more])))
+        count = len(self.results.members.get(group, ()))
+        said = [f"{count} seeds" if count > 1 else "one seed", *more] if count else []
+        return small("; ".join(filter(None, said)))
 
     def main_rows(
         self, dataset: str, columns: Sequence[tuple[str, str]], table: str, name: str, tolerance: float
@@ -79,8 +79,8 @@ class Tables:
                 continue
             printed = [paper[key] for key in (name, "also") if key in paper] if paper else []
             verdict = self.agrees(group, columns[: len(ODMAP)], printed, tolerance)
-            fields = {"dataset": dataset, "model": model, "variant": variant, "other_variant": "finetune"}
-            row = self.results.comparison(**fields, set=kind, measure=measure)
+            row = self.results.comparison(dataset=dataset, model=model, variant=variant, other_variant="finetune",
+                                          set=kind, measure=measure)  # fmt: skip
             against = f"{points(row['difference'])} points over finetuned, p {probability(row['p'])}" if row else None
             said = self.seeds(group, against, verdict and f"paper: {verdict}")
             heading = Markup("{} {}{}").format(KINDS[model].label, small(VARIANTS[variant]), said)
@@ -104,23 +104,19 @@ class Tables:
 
     def unlike_paper(self, cell: Training) -> list[str]:
         """The settings in which a row differs from the paper's."""
-        papers = self.published["settings"]
-        different = [
-            f"{section}.{name}"
-            for section in ("phrases", "removals", "inpaint")
-            for name, value in papers[section].items()
-            if self.used[section][name] != value
-        ]
-        if not FILLINGS[cell.queries].inpaints:
-            different.append("queries")
+        papers, candidates = self.published["settings"], self.used["retrieve"]["candidates"]
+        differs: dict[str, bool] = {}
+        for section in ("phrases", "removals", "inpaint"):
+            for name, value in papers[section].items():
+                differs[f"{section}.{name}"] = self.used[section][name] != value
+        differs["queries"] = not FILLINGS[cell.queries].inpaints
         if cell.model == "blip":
-            candidates = self.used["retrieve"]["candidates"][cell.dataset]
-            different += ["retrieve.candidates"] * (candidates != papers["candidates"][cell.dataset])
+            differs["retrieve.candidates"] = candidates[cell.dataset] != papers["candidates"][cell.dataset]
         if cell.variant != "zero_shot":
-            different += [f"train.models.{cell.model}.{name}" for name in self.training_differs[cell.model]]
-        if cell.synthetic and (cell.captions != "noun_phrase" or not FILLINGS[cell.filling].inpaints):
-            different.append("captions or filling of D′")
-        return different
+            differs |= {f"train.models.{cell.model}.{name}": True for name in self.training_differs[cell.model]}
+        if cell.synthetic:
+            differs["captions or filling of D′"] = cell.recipe != "noun_phrase_inpaint"
+        return [name for name, is_other in differs.items() if is_other]
 
     @property
     def datasets(self) -> list[str]:
@@ -183,26 +179,21 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
         and recipe(cell) is not None
     }
     labels = {key: paper["label"] for key, paper in printed.items()}
-    for key, name in groups.items():
-        cell = results.groups[name]
-        painter = FILLINGS[cell.filling]
-        own = f"{LABELS['captions'].get(cell.captions)} × {'in-painting' if painter.inpaints else painter.label}"
-        labels.setdefault(key, own)  # of a row that the paper does not have
     rows, written = [], []
-    for key, label in labels.items():
-        group, hubness = groups.get(key, f"coco_clip_{key}"), "–"
+    for key in dict.fromkeys((*labels, *groups)):
+        label, group, hubness = labels.get(key), groups.get(key, f"coco_clip_{key}"), "–"
         if key in groups:
-            hubness = decimal(float(np.mean(results.by_seed(group, "synthetic", "k_skew@10"))))
-            cell = results.groups[group]
+            cell, hubness = results.groups[group], decimal(float(np.mean(results.by_seed(group, *HUBNESS))))
+            if label is None:  # the paper has no such row
+                filling = "in-painting" if FILLINGS[cell.filling].inpaints else FILLINGS[cell.filling].label
+                label = f"{LABELS['captions'].get(cell.captions)} × {filling}"
             if cell.synthetic:
                 counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
                 written.append((label, int(counts["different_captions"]), int(counts["pairs"])))
         cells = of.cells(group, SYNTHETIC, "table3", [hubness])
         rows.append([label + of.seeds(group), *cells, *paper_cells(printed.get(key))])
-    return render(
-        "decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
-        dagger=dagger(of.thorough),
-    )  # fmt: skip
+    return render("decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
+                  dagger=dagger(of.thorough))  # fmt: skip
 
 
 def appendix_b_html(of: Tables) -> Markup:
@@ -219,10 +210,8 @@ def seed_interval(values: Sequence[float], confidence: float) -> tuple[float, fl
     """Student's interval of the mean over seeds, mean ± t · s / √n; None from one seed."""
     if len(values) < 2:
         return None
-    from scipy.special import stdtrit  # its import takes a fifth of a second
-
-    mean, half = np.mean(values), stdtrit(len(values) - 1, (1 + confidence) / 2) * np.std(values, ddof=1)
-    return float(mean - half / np.sqrt(len(values))), float(mean + half / np.sqrt(len(values)))
+    error = float(np.std(values, ddof=1)) / len(values) ** 0.5
+    return ContrastMean(float(np.mean(values)), error, len(values) - 1).interval(confidence)
 
 
 def ratios(results: Results) -> dict[str, float]:
@@ -238,7 +227,7 @@ def ratios(results: Results) -> dict[str, float]:
 
 def figure_4_html(of: Tables) -> Markup:
     """R@1 and ODmAP@1 over |D'| / |D|, with intervals over seeds, or how to run it."""
-    results, confidence = of.results, of.used["evaluate"]["confidence"]
+    results, confidence, drawn = of.results, of.used["evaluate"]["confidence"], None
     share, by_group = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
     lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
     rows, batch = [], 0.0
@@ -253,7 +242,6 @@ def figure_4_html(of: Tables) -> Markup:
             lines[entry].append((ratio, seeds, bounds))
             cells.append(decimal(float(np.mean(seeds))) + interval(bounds, scale=1))
         rows.append(cells)
-    drawn = None
     if len(set(by_group.values())) >= _FEWEST:
         title = "ODmAP@1 and R@1 over the share of synthetic pairs"
         drawn = draw_curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
@@ -265,34 +253,31 @@ def figure_4_html(of: Tables) -> Markup:
     )  # fmt: skip
 
 
-def partner_rows(table: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The rows of the classes whose partner, what most often stands beside them, is most certain."""
-    defined = [row for row in table if row["probability"] is not None and row["lift"] is not None]
-    best: dict[str, Mapping[str, Any]] = {}
-    for row in sorted(defined, key=lambda row: (-row["probability"], row["class"])):
-        best.setdefault(row["class"], row)
-    return list(best.values())[:_PARTNERS]
-
-
 def co_occurrence_html(folder: Path, datasets: Sequence[str]) -> Markup:
-    """What stands beside what in training pictures, from `co_occurrence_{dataset}.csv` in the folder of the metrics."""
-    tables = {name: csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist() for name in datasets}
-    shown = {DATASETS[name]: partner_rows(table) for name, table in tables.items()}
+    """The classes with the most certain partner, what most often stands beside them in training pictures.
+
+    `folder` holds the metrics, among them `co_occurrence_{dataset}.csv`.
+    """
+    shown = {}
+    for name in datasets:
+        rows = csv.read_csv(folder / f"co_occurrence_{name}.csv").to_pylist()
+        defined = [row for row in rows if row["probability"] is not None and row["lift"] is not None]
+        best: dict[str, Mapping[str, Any]] = {}
+        for row in sorted(defined, key=lambda row: (-row["probability"], row["class"])):
+            best.setdefault(row["class"], row)
+        shown[DATASETS[name]] = list(best.values())[:_PARTNERS]
     return render("decorrelation_co_occurrence.html", shown=shown)
 
 
 def removals_html(folder: Path, results: Results, used: Mapping[str, Any], published: Mapping[str, int]) -> Markup:
     """How many removals there are, what painted them, why others are not, their captions, and how phrases agree.
 
-    Args:
-        folder: of the metrics.
-        results: of stage evaluate; its cells say which pairs there are.
-        used: section `decorrelation` of the parameters.
-        published: |D'| of the paper by data set.
+    `folder` holds the metrics, `used` is section `decorrelation` of the parameters, `published` the paper's |D'| by
+    data set.
     """
-    cells = results.cells.items()
-    ours = {cell.dataset: name for name, cell in reversed(list(cells)) if cell.variant == "ours"}
-    recipes = list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for _, cell in cells if cell.synthetic))
+    ours = {cell.dataset: name for name, cell in reversed([*results.cells.items()]) if cell.variant == "ours"}
+    synthetic = [cell for cell in results.cells.values() if cell.synthetic]
+    recipes = list(dict.fromkeys((cell.dataset, cell.filling, cell.captions) for cell in synthetic))
     return render(
         "decorrelation_removals.html", results=results, used=used, paper=published, names=DATASETS,
         labels=LABELS["counts"], fillings=FILLINGS, ours=ours, recipes=recipes,

@@ -35,11 +35,10 @@ Spans = Mapping[int, tuple[int, int]]  # passage → characters in `title [SEP] 
 
 def face_boxes(faces: Iterable[Mapping[str, Any]]) -> dict[str, Box]:
     """The most probable face of every image that has one: rows of `pictures.parquet`, boxes in pixels."""
-    boxes = {}
+    boxes: dict[str, Box] = {}
     for row in faces:
         if row["detected"]:
-            left, top, right, bottom = row["box"]
-            width, height = row["width"], row["height"]
+            (left, top, right, bottom), width, height = row["box"], row["width"], row["height"]
             boxes[row["name"]] = (left / width, top / height, right / width, bottom / height)
     return boxes
 
@@ -69,13 +68,11 @@ def passage_item(
     `span` is what the reader would answer from it, characters in `title [SEP] text`; `image` the address of a picture.
     """
     title, text = passage
-    relevant = AnswerMatcher(question.answers).matches(f"{title} {text}")
-    if relevant:
-        shown = (highlight(title, question.answers), highlight(text, question.answers))
+    if relevant := AnswerMatcher(question.answers).matches(f"{title} {text}"):
+        shown = [highlight(part, question.answers) for part in passage]
     else:
-        start, end = span or (0, 0)
-        before = len(title) + len(SEPARATOR)
-        shown = (emphasize(title, start, end), emphasize(text, start - before, end - before))
+        (start, end), before = span or (0, 0), len(title) + len(SEPARATOR)
+        shown = [emphasize(title, start, end), emphasize(text, start - before, end - before)]
     return {"name": title, "title": shown[0], "text": shown[1], "relevant": relevant, "image": image}
 
 
@@ -93,12 +90,9 @@ def reader_of(answers: Path) -> tuple[dict[str, str], dict[str, Spans]]:
 def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Some test questions, answered right and wrong, with the first passages of each ranking.
 
-    Texts are escaped by the template, or `Markup` already.
-
-    Args:
-        data: folder of the stages' outputs.
-        dataset: folder of the questions and their pictures.
-        settings: `kvqae.page.gallery`; a passage's picture has half of its `image_side`.
+    Texts are escaped by the template, or `Markup` already. `data` is the folder of the stages' outputs, `dataset` that
+    of the questions and their pictures, `settings` are `kvqae.page.gallery`; a passage's picture has half of its
+    `image_side`.
     """
     questions = read_questions(dataset / "viquae" / "test.jsonl")
     read = {title: reader_of(data / "answers" / f"{answers}.parquet") for title, (_, answers) in RANKINGS.items()}
@@ -149,12 +143,10 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
 def counts_of(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
     """How many questions are shown and right, and how many pictures, of passages too, are absent or unreadable."""
     passages = [passage for item in items for ranking in item["rankings"] for passage in ranking["passages"]]
-    missing = sum(passage["image"] is None for passage in passages)
-    return {
-        "gallery_questions": float(len(items)),
-        "gallery_right": float(sum(item["right"] for item in items)),
-        "gallery_pictures_missing": float(missing + sum(item["image"] == NO_PICTURE for item in items)),
-    }
+    missing = [picture["image"] in (None, NO_PICTURE) for picture in (*items, *passages)]
+    right = [item["right"] for item in items]
+    counts = {"gallery_questions": len(items), "gallery_right": sum(right), "gallery_pictures_missing": sum(missing)}
+    return {name: float(count) for name, count in counts.items()}
 
 
 def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:

@@ -54,13 +54,10 @@ def labels_of(image_encoders: Sequence[str], weights: str | Mapping[str, Mapping
 def reranked_labels_of(first_stage: Mapping[str, str], rerankers: Iterable[str], initial: str) -> dict[str, str]:
     """What tables call the rows of the re-ranking, by the labels of the first stage and the row that is re-ranked."""
     names = tuple(rerankers)
-    fused = [name for name in names if RERANKERS[name].fused]
-    texts, images = (
-        " + ".join(RERANKERS[name].symbol for name in select_by_input(fused, *what))
-        for what in (("text",), ("face", "whole"))
-    )
-    parts = {**first_stage, "texts": texts, "images": images, "initial": label_of(initial, first_stage)}
-    fusions = {name: text.format(**parts) for name, text in LABELS["reranked"].items()}
+    fused, parts = [name for name in names if RERANKERS[name].fused], {"initial": label_of(initial, first_stage)}
+    for part, what in (("texts", ("text",)), ("images", ("face", "whole"))):
+        parts[part] = " + ".join(RERANKERS[name].symbol for name in select_by_input(fused, *what))
+    fusions = {name: text.format(**first_stage, **parts) for name, text in LABELS["reranked"].items()}
     return {name: RERANKERS[name].row for name in names} | fusions
 
 
@@ -79,16 +76,11 @@ def retrieval_html(
     blocks: Mapping[str, Any], printed: Mapping[str, Any], section: Sequence[Shown], statistics: Mapping[str, float],
     labels: Mapping[str, str], *, sample: bool = True, unlike: Collection[str] = (),
 ) -> Markup:  # fmt: skip
-    """The tables of one section: our numbers, the published ones in columns marked as the paper's, and a verdict.
+    """The tables of one section's blocks: our numbers, the published ones in columns of their own, and a verdict.
 
-    Args:
-        blocks: as stage `evaluate` writes them.
-        printed: the paper's tables.
-        section: its blocks, in order.
-        statistics: `significance`, level of the test, and `confidence` of the intervals.
-        labels: of the rows.
-        sample: our numbers are of a sample world, which gives no verdict.
-        unlike: rows that are other systems than the paper's of the same name, which then stands beside none.
+    `blocks` are as stage `evaluate` writes them. `statistics` are `significance`, the level of the test, and the
+    intervals' `confidence`. A sample world gives no verdict. Rows `unlike` the paper's of the same name are compared
+    with none.
     """
     parts = []
     for shown in section:
@@ -98,11 +90,11 @@ def retrieval_html(
             name, verdict = row["name"], None
             cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
             if name in paper:
-                ours = [row["values"][measure] for measure in MEASURES]
-                tolerances = [printed["tolerances"]["points"]] * len(ours)
-                verdict = agreement(ours, [paper[name]["values"]], tolerances, sample=sample)
-            if paper:
-                cells += map(decimal, paper[name]["values"]) if name in paper else "–" * len(MEASURES)
+                ours, values = [row["values"][measure] for measure in MEASURES], paper[name]["values"]
+                verdict = agreement(ours, [values], [printed["tolerances"]["points"]] * len(ours), sample=sample)
+                cells += map(decimal, values)
+            elif paper:
+                cells += "–" * len(MEASURES)
             label = label_of(name, labels) + small(verdict and f"paper: {verdict}")
             rows.append(Row([letter, label, *cells], "beyond" if name in _ADDED or is_brought(name) else ""))
         parts.append({"name": shown.block, "block": block, "rows": rows, "has_paper": bool(paper)})
@@ -149,12 +141,8 @@ def reranking_sections(
 ) -> dict[str, Markup]:  # fmt: skip
     """Tables 5 and 6, what they show, how fusions were tuned, and the split by overlap: HTML by section.
 
-    Args:
-        blocks: as stage `evaluate_reranking` writes them.
-        choice: of stage `rerank_fuse`.
-        kvqae: its section of the parameters.
-        printed: the paper's numbers.
-        sample: our numbers are of a sample world.
+    `blocks` are as stage `evaluate_reranking` writes them, `choice` is of stage `rerank_fuse`, `kvqae` a section of the
+    parameters.
     """
     statistics, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
     other = {} if with_rrt else LABELS["without_rrt"]
@@ -179,9 +167,8 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
     rows = []
     for name, record in choice.items():
         for which, label in (("chosen", "chosen"), ("paper", "the paper’s way")):
-            if which not in record:  # beyond the paper
+            if (fusion := record.get(which)) is None:  # beyond the paper
                 continue
-            fusion = record[which]
             systems = sorted(fusion.get("weights", fusion.get("probabilities", ())))
             of = f": {' + '.join(map(_named, systems))}" if name.startswith("image") else ""
             weights = [f"{weight:g} {_named(system)}" for system, weight in fusion.get("weights", {}).items()]

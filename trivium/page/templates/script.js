@@ -20,11 +20,9 @@
   addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.fold")) fold.open = true; });
   unfold();
   const meanings = JSON.parse(document.getElementById("meanings").textContent);
-  for (const head of document.querySelectorAll("main th[scope=col], main th[scope=row]")) {
-    if (head.querySelector(":not(br)") || head.tabIndex >= 0 || !head.firstChild) continue;
-    const text = head.firstChild.textContent.trim();  // up to a line break
-    const short = text.split(",")[0].replace(/@\d+/, "@k").replace(/^δ of | \d+$/, "");
-    const name = text in meanings || head.scope === "row" ? text : short;
+  for (const head of document.querySelectorAll("main th[scope=col]:not(:has(:not(br)))")) {
+    const text = head.firstChild?.textContent.trim() ?? "";  // up to a line break
+    const name = text.split(",")[0].replace(/@\d+/, "@k");
     if (!(name in meanings)) continue;
     const tip = document.createElement("button");
     tip.type = "button"; tip.className = "term"; tip.textContent = text; tip.dataset.tip = meanings[name];
@@ -52,42 +50,28 @@
   };
   for (const kind of ["mouseover", "focusin", "click"]) addEventListener(kind, tell);
   addEventListener("keydown", ({ key }) => { if (key === "Escape") hide(); });
-  // A list shows its first few that fit, and has a button for the rest.
-  const shorten = (list, items, few, count, fits) => {
+  // A list shows those that its buttons and selects choose, at first a few of them, and has a button for the rest.
+  for (const list of document.querySelectorAll("[data-gallery], [data-browser]")) {
+    const items = [...list.querySelectorAll(":scope > ol > li")];
+    const buttons = [...list.querySelectorAll("[data-filter]")];
+    const selects = [...list.querySelectorAll("[data-by]")];
     const more = document.createElement("button");
-    more.type = "button";
-    list.append(more);
+    let few = selects.length ? 12 : 4, filter = "all";
+    const fits = ({ dataset }) => (filter === "all" || dataset.tags.split(" ").includes(filter)) &&
+      selects.every(({ value, dataset: { by } }) => !value || [dataset[by], ...dataset[by].split(" ")].includes(value));
     const apply = () => {
       const fitting = items.filter(fits);
       const shown = fitting.slice(0, few);
       for (const item of items) item.hidden = !shown.includes(item);
-      count.textContent = `${shown.length} of ${fitting.length}`;
+      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
+      list.querySelector("[aria-live]").textContent = `${shown.length} of ${fitting.length}`;
       more.hidden = shown.length === fitting.length;
       more.textContent = `Show all ${fitting.length}`;
     };
+    more.type = "button";
+    list.append(more);
     more.addEventListener("click", () => { few = items.length; apply(); });
-    return apply;
-  };
-  for (const gallery of document.querySelectorAll("[data-gallery]")) {
-    const items = [...gallery.querySelectorAll(".gallery > li")];
-    const buttons = [...gallery.querySelectorAll("[data-filter]")];
-    let filter = "all";
-    const apply = shorten(gallery, items, 4, gallery.querySelector("[data-count]"),
-      (item) => filter === "all" || item.dataset.tags.split(" ").includes(filter));
-    const choose = (chosen) => {
-      filter = chosen;
-      for (const button of buttons) button.setAttribute("aria-pressed", String(button.dataset.filter === filter));
-      apply();
-    };
-    for (const button of buttons) button.addEventListener("click", () => choose(button.dataset.filter));
-    choose("all");
-  }
-  for (const browser of document.querySelectorAll("[data-browser]")) {
-    const items = [...browser.querySelectorAll(".examples > li")];
-    const selects = [...browser.querySelectorAll("[data-by]")];
-    const apply = shorten(browser, items, 12, browser.querySelector("[data-shown]"), (item) =>
-      selects.every(({ value, dataset }) => !value ||
-        (dataset.by === "factor" ? item.dataset.factor.split(" ").includes(value) : item.dataset[dataset.by] === value)));
+    for (const button of buttons) button.addEventListener("click", () => { filter = button.dataset.filter; apply(); });
     for (const select of selects) select.addEventListener("change", apply);
     apply();
   }
