@@ -1,6 +1,5 @@
 """Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities, and the released sets."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -12,9 +11,9 @@ from trivium.core.stage import Context, run_stage
 from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.matrix import parse_cells
-from trivium.page.decorrelation import findings, tables
+from trivium.page.decorrelation import tables
 from trivium.page.decorrelation.gallery import gallery_html
-from trivium.page.decorrelation.results import Results
+from trivium.page.decorrelation.results import Results, findings_html, first_claim_html
 from trivium.page.html import sizes_html, write_part
 from trivium.page.thorough import read_thorough
 
@@ -41,16 +40,6 @@ class ResultsPageParameters(Parameters):
     gallery: Gallery = Field(description="What the gallery shows")
 
 
-def training_differs(used: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """{model: the settings of its training that are not those of the paper's scale}, but for what only saves memory."""
-    ignored = ("mini_batch_size", "gradient_checkpointing")
-    return {
-        model: [name for name, value in papers.get(model, {"": None}).items()
-                if name not in ignored and settings.get(name) != value]
-        for model, settings in used.items()
-    }  # fmt: skip
-
-
 def main(
     parameters: ResultsPageParameters,
     context: Context,
@@ -74,17 +63,16 @@ def main(
     evaluated, compared = (read_json(measured / f"{name}.json") for name in ("evaluate", "comparisons"))
     results = Results(parse_cells(decorrelation["cells"], used), evaluated, compared)
     worlds = {"coco": parameters.coco, "flickr30k": parameters.flickr30k}
-    samples = [name for name in results.datasets if worlds.get(name, "sample") == "sample"]
-    differs = training_differs(*(tree["train"]["models"] for tree in (decorrelation, papers["decorrelation"])))
-    more = read_thorough(thorough, "evaluate", decorrelation["world"], sample=samples == results.datasets)
-    shown = tables.Tables(results, printed, decorrelation, samples, differs, parameters.significance, more)
+    sample = all(worlds.get(name, "sample") == "sample" for name in results.datasets)
+    more = read_thorough(thorough, "evaluate", decorrelation["world"], sample=sample)
+    shown = tables.Tables(results, printed, decorrelation, parameters.significance, more)
     limits: dict[str, Any] = {"level": parameters.significance, "margin": parameters.margin}
     classes = csv.read_csv(measured / "classes.csv").to_pylist()
     gallery, counts = gallery_html(results, data, parameters.gallery.model_dump())
     sections = {
-        "claim": findings.first_claim_html(results, **limits),
+        "claim": first_claim_html(results, **limits),
         "table-1": tables.table_1_html(shown),
-        "findings": findings.findings_html(results, decorrelation["evaluate"], **limits),
+        "findings": findings_html(results, decorrelation["evaluate"], **limits),
         "table-2": tables.table_2_html(shown),
         "table-3": tables.table_3_html(shown, measured),
         "figure-4": tables.figure_4_html(shown),

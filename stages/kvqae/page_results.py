@@ -52,7 +52,7 @@ def main(
     level = (kvqae["statistics"] | kvqae["evaluate"])["significance"]
     reranked = read_json(data / "evaluation" / "reranking.json")
     choice = read_json(data / "tuning" / "reranking.json")
-    sections = retrieval.reranking_sections(reranked, choice, kvqae, printed, sample=parameters.is_sample)
+    sections = retrieval.reranking_sections(reranked, choice, kvqae, printed)
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
     rows, seeds = findings.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
@@ -60,7 +60,7 @@ def main(
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
         "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
-        + findings.reading_html(metrics, printed, rows, seeds, sample=parameters.is_sample, thorough=more)
+        + findings.reading_html(metrics, printed, rows, seeds, more)
         + findings.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(
             read_table(measured / "lexical_overlap.parquet"),

@@ -45,7 +45,7 @@ def main(
     sections = {"claim": first_claim_html(blocks, statistics["significance"])}
     for name, shown in TABLES.items():
         findings = retrieval_findings(blocks, RETRIEVAL.get(name, ()), statistics["significance"])
-        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=parameters.is_sample)
+        tables = retrieval_html(blocks, printed, shown, statistics, labels)
         sections[name] = findings_html(findings) + tables
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, add_base_note(sections, parameters.base))

@@ -7,16 +7,12 @@ import numpy as np
 import pytest
 import yaml
 
-from stages.decorrelation.page_results import training_differs
 from tests.decorrelation import retrieved_world as world
 from tests.page.outline import PAGES, Outline
 from tests.page.parts import render
-from tests.test_params import parameters
 from trivium.core.tables import read_json
-from trivium.decorrelation.matrix import parse_cells
 from trivium.page.contents import page
-from trivium.page.decorrelation.results import MAIN, Results
-from trivium.page.decorrelation.tables import Tables, seed_interval
+from trivium.page.decorrelation.tables import seed_interval
 
 SECTIONS = (
     *("table-1", "findings", "gallery", "table-2", "table-3", "figure-4", "appendix-b", "entities", "classes"),
@@ -67,57 +63,6 @@ def test_released_models_alone_make_a_whole_article(released):
     assert "BLIP zero-shot right" in gallery
     assert not re.search(r"\bours\b|Finetune names", gallery, re.IGNORECASE)
     assert "Other models" not in gallery, "none of them is hidden"
-
-
-AS_PAPER = {
-    "phrases": {"matching": "paper"},
-    "removals": {"region": "box", "delta1": 0.4, "delta2": 0.8, "delta3": 0.7},
-    "inpaint": {"dilate": 0},
-    "retrieve": {"candidates": {"coco": 256, "flickr30k": 128}},
-}
-
-
-@pytest.mark.parametrize(
-    ("dataset", "model", "variant", "changes", "expected"),
-    [
-        ("coco", "clip", "ours", {}, "within 1 points"),
-        ("coco", "vse", "ours", {}, "not compared, as these differ: train.models.vse.steps"),
-        ("coco", "blip", "zero_shot", {}, "within 1 points"),  # not trained at all
-        ("flickr30k", "clip", "ours", {}, None),  # a sample world
-        ("coco", "clip", "zero_shot", {"phrases": {"matching": "strict"}}, "not compared, as these differ: phrases.matching"),
-        ("coco", "clip", "ours", {"inpaint": {"dilate": 3}}, "not compared, as these differ: inpaint.dilate"),
-        ("coco", "clip", "zero_shot", {"retrieve": {"candidates": {"coco": 128}}}, "within 1 points"),
-        ("coco", "blip", "zero_shot", {"retrieve": {"candidates": {"coco": 128}}},
-         "not compared, as these differ: retrieve.candidates"),
-    ],
-)  # fmt: skip
-def test_a_row_is_judged_where_it_could_agree(dataset, model, variant, changes, expected):
-    group = f"{dataset}_{model}_{variant}"
-    cells = parse_cells({f"{group}_0": world.cell(dataset, model, variant)}, "params.yaml")
-    results = Results(cells, {f"{group}_synthetic_odmap@1": 0.5}, [])
-    differs = {"clip": [], "vse": ["steps"]}
-    of = Tables(results, PUBLISHED, AS_PAPER | changes, ["flickr30k"], differs, 0.05)
-    assert of.agrees(group, [("synthetic", "odmap@1")], [[50.0]], 1.0) == expected
-
-
-RELEASED = {("clip", "zero_shot"), ("blip", "zero_shot")}
-
-
-@pytest.mark.parametrize(
-    ("scale", "judged"),
-    [
-        ("pilot_odmap", {("clip", "zero_shot")}),
-        ("workstation", RELEASED | {("blip", "finetune"), ("blip", "ours")}),
-        ("paper", set(MAIN)),
-    ],
-)
-def test_which_rows_of_a_scale_have_a_verdict(scale, judged):
-    used, papers = (parameters(Path(f"scales/{name}.yaml").absolute())["decorrelation"] for name in (scale, "paper"))
-    differs = training_differs(used["train"]["models"], papers["train"]["models"])
-    cells = parse_cells(used["cells"], "params.yaml").values()
-    of = Tables(Results({}, {}, []), PUBLISHED, used, [], differs, 0.05)
-    rows = {(each.model, each.variant) for each in cells if each.dataset == "coco" and not of.unlike_paper(each)}
-    assert rows & set(MAIN) == judged & {(each.model, each.variant) for each in cells}
 
 
 def test_every_section_is_there_and_well_formed(full, sections):

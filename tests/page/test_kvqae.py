@@ -8,21 +8,17 @@ from tests.page.kvqae_world import (
     METRICS,
     READ,
     ROOT,
-    block,
     write_world,
 )
 from tests.page.parts import render
 from trivium.core.tables import write_json
 from trivium.page.kvqae.construction import construction_html
 from trivium.page.kvqae.findings import reading_html, rows_of, sentence
-from trivium.page.kvqae.retrieval import labels_of, reranked_labels_of, retrieval_html
-from trivium.page.published import READING_LABELS, READING_ROWS, RERANKED_TABLES, TABLES, Shown
+from trivium.page.kvqae.retrieval import labels_of
+from trivium.page.published import READING_LABELS, READING_ROWS, RERANKED_TABLES, TABLES
 from trivium.page.thorough import Thorough, read_thorough
 
 PUBLISHED = yaml.safe_load((ROOT / "tests/published/kvqae.yaml").read_text(encoding="utf-8"))
-
-TOLD = {"significance": 0.01, "confidence": 0.95}
-RERANKED_LABELS = reranked_labels_of(labels_of(IMAGE, weights()), ("text", "arcface", "rrt"), "dpr_few_shot_image")
 
 
 def text(html):
@@ -91,47 +87,6 @@ def test_gallery_shows_both_rankings_with_the_answers_of_the_last(article):
 )
 def test_findings_say_where_more_was_expected(expected, value, p, end):
     assert sentence("AB", "P@1", (value, 0.25), p, 0.01, expected).partition("points, ")[2] == end
-
-
-def verdicts(html):
-    """What stands under the rows, by order of rows."""
-    return [part.partition("</small>")[0] for part in html.split("<small>paper: ")[1:]]
-
-
-@pytest.mark.parametrize(
-    ("text_mrr", "expected"),
-    [
-        (0.494, "within 2 points"),
-        (0.4939, "within 2 points"),
-        (0.4941, "off by up to 2.0 points"),
-        (0.40, "off by up to 7.4 points"),
-    ],
-)
-def test_retrieval_on_the_papers_data_gets_a_verdict(text_mrr, expected):
-    paper = dict(zip(("mrr", "precision@1", "precision@20", "hits@20"), (0.474, 0.378, 0.237, 0.731), strict=True))
-    made = block("Text", {"initial": 0.1, "text": 0.0, "beyond": 0.5})
-    made["rows"][1]["values"] = paper | {"mrr": text_mrr}
-    shown = Shown("passage", "table_6")
-    html = retrieval_html({"passage": made}, PUBLISHED, [shown], TOLD, RERANKED_LABELS, sample=False)
-    # The initial list: Hits@20 10 against the paper's 65.7. A row that the paper lacks has no verdict.
-    assert verdicts(html) == ["off by up to 55.7 points", expected]
-    assert verdicts(retrieval_html({"passage": made}, PUBLISHED, [shown], TOLD, RERANKED_LABELS, sample=True)) == []
-
-
-def test_reading_on_the_papers_data_is_held_to_the_papers_deviations():
-    read = {
-        "few_shot_fused_f1": 0.268,  # the paper: 25.5 ± 0.7 and 21.4 ± 0.8
-        "few_shot_fused_em": 0.200,
-        "few_shot_reranked_f1": 0.327,  # 32.7 ± 0.4 and 28.9 ± 0.4
-        "few_shot_reranked_em": 0.300,
-        "triviaqa_f1": 0.61,  # 62.9 and 59.2, without deviations
-        "triviaqa_em": 0.60,
-        "few_shot_text_f1": 0.2,  # not in the paper
-        "few_shot_text_em": 0.2,
-    }
-    html = reading_html(read, PUBLISHED, READING_LABELS, 5, sample=False)
-    assert verdicts(html) == ["within 1.4 and 1.6 points", "off by up to 1.1 points", "within 2 points"]
-    assert verdicts(reading_html(read, PUBLISHED, READING_LABELS, 5, sample=True)) == []
 
 
 def test_every_published_name_exists():

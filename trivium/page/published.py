@@ -1,9 +1,9 @@
-"""Which measured rows stand beside which published ones, under which names, and whether both agree.
+"""Which measured rows stand beside which published ones, and under which names.
 
 Nothing here knows what encoders, re-rankers and models there are: what reads only this does not depend on them.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 from markupsafe import Markup
@@ -29,11 +29,6 @@ class SearchedParameters(Parameters):
     world: str = Field(description="Where the data comes from")
     base: dict[str, Any] | None = Field(default=None, description="Of the hub's articles those searched; null: all")
 
-    @property
-    def is_sample(self) -> bool:
-        """Whether the numbers are others than the paper's, so that no verdict stands beside them."""
-        return self.world == "sample" or self.base is not None
-
 
 class Shown(NamedTuple):
     """A block of KVQAE's measured rows, and what the paper prints about it."""
@@ -54,25 +49,6 @@ def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> li
     if "deviations" in row:
         return [tolerances["deviations"] * deviation for deviation in row["deviations"]]
     return [tolerances["points"]] * len(row["values"])
-
-
-def agreement(
-    ours: Sequence[float | None], printed: Sequence[Sequence[float]], tolerances: Sequence[float], *, sample: bool
-) -> str | None:
-    """`within 2 points`, or `off by up to 3.1 points` (the largest difference among those beyond their tolerance).
-
-    `ours` are measured shares; where one is None, or they are of a sample world, there is no verdict: None. `printed`
-    are the published row, in points, and others that the paper prints for the same; any of them is accepted.
-    `tolerances` are those of each number, in points.
-    """
-    measured = [100 * value for value in ours if value is not None]
-    if sample or len(measured) < len(ours):
-        return None
-    differences = [[abs(a - b) for a, b in zip(measured, row, strict=True)] for row in printed]
-    beyond = [[off for off, most in zip(row, tolerances, strict=True) if off > most] for row in differences]
-    if [] in beyond:
-        return f"within {' and '.join(dict.fromkeys(f'{most:g}' for most in tolerances))} points"
-    return f"off by up to {min(map(max, beyond)):.1f} points"
 
 
 def add_base_note(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dict[str, Markup]:

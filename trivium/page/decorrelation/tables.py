@@ -1,6 +1,6 @@
 """Decorrelation's tables and Figure 4: the paper's, its numbers beside ours; by removed class; of the data sets."""
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,14 +11,13 @@ from pyarrow import csv
 
 from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
-from trivium.decorrelation.matrix import Cell as Training
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
 from trivium.measures.trainings import ContrastMean
 from trivium.page.decorrelation.results import LABELS, MAIN, Results, recipe
 from trivium.page.figures import draw_curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
-from trivium.page.published import DATASETS, DIRECTIONS, VARIANTS, agreement
+from trivium.page.published import DATASETS, DIRECTIONS, VARIANTS
 from trivium.page.thorough import Thorough, dagger, measured_cell
 
 LEAST_DIFFERENT = 0.1  # of the captions of D'; with fewer they hardly depend on the picture
@@ -37,8 +36,6 @@ class Tables:
     results: Results  # of stage evaluate
     published: Mapping[str, Any]  # tests/published/decorrelation.yaml
     used: Mapping[str, Any]  # section `decorrelation` of the parameters
-    samples: Container[str]  # data sets that are sample worlds
-    training_differs: Mapping[str, Sequence[str]]  # by model, the settings that are not those of the paper's scale
     level: float  # of significance
     thorough: Thorough | None = None  # of stage evaluate, where `make thorough` was run in this world
 
@@ -64,59 +61,23 @@ class Tables:
         said = [f"{count} seeds" if count > 1 else "one seed", *more] if count else []
         return small("; ".join(filter(None, said)))
 
-    def main_rows(
-        self, dataset: str, columns: Sequence[tuple[str, str]], table: str, name: str, tolerance: float
-    ) -> list[list[Any]]:
-        """A row of a table for every model and variant that ran or that the paper prints: ours, the paper's, a verdict.
+    def main_rows(self, dataset: str, columns: Sequence[tuple[str, str]], table: str, name: str) -> list[list[Any]]:
+        """A row of a table for every model and variant that ran or that the paper prints: ours, and the paper's.
 
         Beside a row's name stands by how much its first column is above finetuning on D. Of the columns, set of queries
-        and measure, the paper prints the first, as `name` in the rows of its `table`; `tolerance` is in points.
+        and measure, the paper prints the first, as `name` in the rows of its `table`.
         """
         rows, (kind, measure) = [], columns[0]
         for model, variant in MAIN:
             group, paper = f"{dataset}_{model}_{variant}", self.published[table][dataset].get(f"{model}_{variant}")
             if paper is None and group not in self.results.groups:
                 continue
-            printed = [paper[key] for key in (name, "also") if key in paper] if paper else []
-            verdict = self.agrees(group, columns[: len(ODMAP)], printed, tolerance)
             row = self.results.comparison(dataset=dataset, model=model, variant=variant, other_variant="finetune",
                                           set=kind, measure=measure)  # fmt: skip
             against = f"{points(row['difference'])} points over finetuned, p {probability(row['p'])}" if row else None
-            said = self.seeds(group, against, verdict and f"paper: {verdict}")
-            heading = Markup("{} {}{}").format(KINDS[model].label, small(VARIANTS[variant]), said)
+            heading = Markup("{} {}{}").format(KINDS[model].label, small(VARIANTS[variant]), self.seeds(group, against))
             rows.append([heading, *self.cells(group, columns), *paper_cells(paper and {"values": paper[name]})])
         return rows
-
-    def agrees(
-        self, group: str, columns: Sequence[tuple[str, str]], printed: Sequence[Sequence[float]], tolerance: float
-    ) -> str | None:
-        """The verdict on a row within one tolerance of what the paper prints, here or in another table.
-
-        None where it did not run, or not on real data; where settings differ from the paper's they are named instead.
-        """
-        cell = self.results.groups.get(group)
-        if cell is None or not printed or cell.dataset in self.samples:
-            return None
-        if different := self.unlike_paper(cell):
-            return f"not compared, as these differ: {', '.join(different)}"
-        ours = [self.results.metrics.get(f"{group}_{kind}_{measure}") for kind, measure in columns]
-        return agreement(ours, printed, [tolerance] * len(ours), sample=False)
-
-    def unlike_paper(self, cell: Training) -> list[str]:
-        """The settings in which a row differs from the paper's."""
-        papers, candidates = self.published["settings"], self.used["retrieve"]["candidates"]
-        differs: dict[str, bool] = {}
-        for section in ("phrases", "removals", "inpaint"):
-            for name, value in papers[section].items():
-                differs[f"{section}.{name}"] = self.used[section][name] != value
-        differs["queries"] = not FILLINGS[cell.queries].inpaints
-        if cell.model == "blip":
-            differs["retrieve.candidates"] = candidates[cell.dataset] != papers["candidates"][cell.dataset]
-        if cell.variant != "zero_shot":
-            differs |= {f"train.models.{cell.model}.{name}": True for name in self.training_differs[cell.model]}
-        if cell.synthetic:
-            differs["captions or filling of D′"] = cell.recipe != "noun_phrase_inpaint"
-        return [name for name, is_other in differs.items() if is_other]
 
     @property
     def datasets(self) -> list[str]:
@@ -138,9 +99,8 @@ def paper_cells(paper: Mapping[str, Any] | None) -> list[Cell]:
 def table_1_html(of: Tables) -> Markup:
     """Table 1: ODmAP@1, 5 and 10 of every model, data set by data set."""
     shown, metrics = [], of.results.metrics
-    columns, tolerance = [*SYNTHETIC, ("original", "odmap@1")], of.published["tolerances"]["odmap"]
     for dataset in of.datasets:
-        rows: list[Any] = of.main_rows(dataset, columns, "table_1", "values", tolerance)
+        rows: list[Any] = of.main_rows(dataset, [*SYNTHETIC, ("original", "odmap@1")], "table_1", "values")
         chance = [percent(metrics[f"{dataset}_synthetic_chance_{measure}"]) for measure in ODMAP]
         name = Markup("Sentences in random order <small>exact expectation</small>")
         rows.append(Row([name, *chance, "–", "–", Cell("", "published", 3)], "baseline"))
@@ -156,9 +116,8 @@ def table_1_html(of: Tables) -> Markup:
 
 def table_2_html(of: Tables) -> Markup:
     """Table 2: R@1, 5 and 10 on whole pictures, from picture to caption and back."""
-    tolerance = of.published["tolerances"]["recall"]
     shown = {
-        (dataset, way): of.main_rows(dataset, [(way, measure) for measure in RECALL], "table_2", way, tolerance)
+        (dataset, way): of.main_rows(dataset, [(way, measure) for measure in RECALL], "table_2", way)
         for dataset in of.datasets
         for way in DIRECTIONS
     }

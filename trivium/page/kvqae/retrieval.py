@@ -14,9 +14,9 @@ from trivium.kvqae.retrieval.fusion import tuned_rows
 from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.figures import draw_boxes
-from trivium.page.html import Row, decimal, interval, percent, render, small
+from trivium.page.html import Row, decimal, interval, percent, render
 from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
-from trivium.page.published import MEASURES, RERANKED_TABLES, Shown, agreement
+from trivium.page.published import MEASURES, RERANKED_TABLES, Shown
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
 TEXT_LABELS = (
@@ -74,29 +74,23 @@ def _formula(systems: Sequence[str]) -> str:
 
 def retrieval_html(
     blocks: Mapping[str, Any], printed: Mapping[str, Any], section: Sequence[Shown], statistics: Mapping[str, float],
-    labels: Mapping[str, str], *, sample: bool = True, unlike: Collection[str] = (),
+    labels: Mapping[str, str], unlike: Collection[str] = (),
 ) -> Markup:  # fmt: skip
-    """The tables of one section's blocks: our numbers, the published ones in columns of their own, and a verdict.
+    """The tables of one section's blocks: our numbers, and the published ones in columns of their own.
 
     `blocks` are as stage `evaluate` writes them. `statistics` are `significance`, the level of the test, and the
-    intervals' `confidence`. A sample world gives no verdict. Rows `unlike` the paper's of the same name are compared
-    with none.
+    intervals' `confidence`. Beside rows `unlike` the paper's of the same name stand none of its numbers.
     """
     parts = []
     for shown in section:
         block, paper = blocks.get(shown.block), _published_rows(shown, printed, unlike)
         rows = []
         for letter, row in zip(ascii_lowercase, block["rows"] if block else (), strict=False):
-            name, verdict = row["name"], None
-            cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
-            if name in paper:
-                ours, values = [row["values"][measure] for measure in MEASURES], paper[name]["values"]
-                verdict = agreement(ours, [values], [printed["tolerances"]["points"]] * len(ours), sample=sample)
-                cells += map(decimal, values)
-            elif paper:
-                cells += "–" * len(MEASURES)
-            label = label_of(name, labels) + small(verdict and f"paper: {verdict}")
-            rows.append(Row([letter, label, *cells], "beyond" if name in _ADDED or is_brought(name) else ""))
+            name, cells = row["name"], [_cell(row, measure) for measure in MEASURES]
+            if paper:
+                cells += map(decimal, paper[name]["values"]) if name in paper else "–" * len(MEASURES)
+            style = "beyond" if name in _ADDED or is_brought(name) else ""
+            rows.append(Row([letter, label_of(name, labels), *cells], style))
         parts.append({"name": shown.block, "block": block, "rows": rows, "has_paper": bool(paper)})
     return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), statistics=statistics)
 
@@ -136,9 +130,8 @@ def _cell(row: Mapping[str, Any], measure: str) -> Markup:
 
 
 def reranking_sections(
-    blocks: Mapping[str, Any], choice: Mapping[str, Any], kvqae: Mapping[str, Any], printed: Mapping[str, Any], *,
-    sample: bool,
-) -> dict[str, Markup]:  # fmt: skip
+    blocks: Mapping[str, Any], choice: Mapping[str, Any], kvqae: Mapping[str, Any], printed: Mapping[str, Any]
+) -> dict[str, Markup]:
     """Tables 5 and 6, what they show, how fusions were tuned, and the split by overlap: HTML by section.
 
     `blocks` are as stage `evaluate_reranking` writes them, `choice` is of stage `rerank_fuse`, `kvqae` a section of the
@@ -154,7 +147,7 @@ def reranking_sections(
     for name, shown in RERANKED_TABLES.items():
         pairs = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
         findings = retrieval_findings(blocks, pairs, statistics["significance"])
-        tables = retrieval_html(blocks, printed, shown, statistics, labels, sample=sample, unlike=unlike)
+        tables = retrieval_html(blocks, printed, shown, statistics, labels, unlike)
         made[name] = findings_html(findings, depths_note(kvqae["rerankers"], with_rrt)) + tables
     made["table-6"] += tuning_html(choice)
     if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
