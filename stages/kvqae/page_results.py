@@ -56,10 +56,9 @@ def main(
     metrics = read_json(measured / "read.json")
     more = read_thorough(thorough, "read", kvqae["world"], sample=parameters.world == "sample")
     rows, seeds = findings.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
-    depths = retrieval.depths_note(kvqae["rerankers"], retrieval.rrt_re_ranks(reranked))
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
-        "table-7": findings.findings_html(findings.reading_findings(metrics, level), depths)
+        "table-7": findings.findings_html(findings.reading_findings(metrics, level))
         + findings.reading_html(metrics, printed, rows, seeds, more)
         + findings.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(

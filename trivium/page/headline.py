@@ -9,7 +9,6 @@ from trivium.core.tables import read_json
 
 # {metrics file of a stage: {name of a headline number: its key in the file}}
 NUMBERS: dict[str, dict[str, str]] = read_beside(__file__, "headline.yaml")
-DIGITS = 6
 ODMAP = re.compile(r"(?P<training>\w+)_(?P<seed>\d+)_synthetic_odmap@(?P<k>\d+)")
 ODMAP_COLUMNS = ("training", "seed", "k", "odmap")
 
@@ -27,5 +26,5 @@ def headline(folder: Path) -> dict[str, float]:
     for file, keys in NUMBERS.items():
         if (folder / file).exists():
             metrics = read_json(folder / file)
-            numbers |= {name: float(f"{metrics[key]:.{DIGITS}g}") for name, key in keys.items() if key in metrics}
+            numbers |= {name: float(f"{metrics[key]:.6g}") for name, key in keys.items() if key in metrics}
     return numbers

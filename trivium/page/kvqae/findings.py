@@ -73,9 +73,9 @@ def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
     return sentences
 
 
-def findings_html(sentences: Sequence[str], introduction: str = "") -> Markup:
-    """The sentences as a list, after an introduction if there is one."""
-    return render("kvqae_findings.html", sentences=sentences, introduction=introduction)
+def findings_html(sentences: Sequence[str]) -> Markup:
+    """The sentences as a list."""
+    return render("kvqae_findings.html", sentences=sentences)
 
 
 def first_claim_html(blocks: Mapping[str, Any], level: float) -> Markup:

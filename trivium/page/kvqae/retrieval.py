@@ -19,14 +19,9 @@ from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_find
 from trivium.page.published import MEASURES, RERANKED_TABLES, Shown
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
-TEXT_LABELS = (
-    {"bm25": "B (BM25, text only)"}
-    | {name: f"{encoder.symbol} ({encoder.label}, text only)" for name, encoder in TEXT_ENCODERS.items()}
-    | {
-        system_of(name): f"{encoder.symbol}→N ({encoder.label}, names by the picture)"
-        for name, encoder in ENCODERS.items()
-    }
-)
+TEXT_LABELS = {"bm25": "B (BM25, text only)"}
+TEXT_LABELS |= {name: f"{text.symbol} ({text.label}, text only)" for name, text in TEXT_ENCODERS.items()}
+TEXT_LABELS |= {system_of(name): f"{of.symbol}→N ({of.label}, names by the picture)" for name, of in ENCODERS.items()}
 _ADDED = {*BEYOND, *(row for name in set(TEXT_LABELS) - set(TEXT) for row in (name, f"{name}_image"))}
 INITIAL = "dpr_few_shot_image"  # the row that the paper re-ranks
 LABELS = read_beside(__file__, "labels.yaml")
@@ -137,7 +132,8 @@ def reranking_sections(
     `blocks` are as stage `evaluate_reranking` writes them, `choice` is of stage `rerank_fuse`, `kvqae` a section of the
     parameters.
     """
-    statistics, with_rrt = kvqae["statistics"] | kvqae["evaluate_reranking"], rrt_re_ranks(blocks)
+    statistics = kvqae["statistics"] | kvqae["evaluate_reranking"]
+    with_rrt = any(row["name"] == "rrt" for row in blocks["article"]["rows"])  # not where its features are not given
     other = {} if with_rrt else LABELS["without_rrt"]
     first_stage, initial = labels_of(list(kvqae["image_encoders"]), kvqae["fuse"]["weights"]), kvqae["initial"]["run"]
     labels = reranked_labels_of(first_stage, kvqae["rerankers"], initial) | other
@@ -148,8 +144,8 @@ def reranking_sections(
         pairs = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
         findings = retrieval_findings(blocks, pairs, statistics["significance"])
         tables = retrieval_html(blocks, printed, shown, statistics, labels, unlike)
-        made[name] = findings_html(findings, depths_note(kvqae["rerankers"], with_rrt)) + tables
-    made["table-6"] += tuning_html(choice)
+        made[name] = findings_html(findings) + tables
+    made["table-6"] = depths_note(kvqae["rerankers"], with_rrt) + made["table-6"] + tuning_html(choice)
     if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
         made["overlap"] = overlap
     return made
@@ -171,11 +167,6 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
     return render("kvqae_tuning.html", rows=rows)
 
 
-def rrt_re_ranks(blocks: Mapping[str, Any]) -> bool:
-    """Whether RRT has a row in Table 5, or was left out, as where its features are not given."""
-    return any(row["name"] == "rrt" for row in blocks["article"]["rows"])
-
-
 def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> Markup:
     """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
     depths = [(RERANKERS[name].label, of["depth"]) for name, of in rerankers.items() if with_rrt or name != "rrt"]
@@ -195,8 +186,8 @@ def overlap_blocks_html(
     if not rest:
         return Markup()
     (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
-    titles = {shown.block: f"{blocks[shown.block]['title']}: " for shown in rest}
-    pairs = [{**pair, "block": block, "where": title, "expected": "open"} for block, title in titles.items()]
+    pairs = [{**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
+             for shown in rest]  # fmt: skip
     findings = findings_html(retrieval_findings(blocks, pairs, statistics["significance"]))
     note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
     return note + findings + retrieval_html(blocks, {}, rest, statistics, labels)
