@@ -25,9 +25,6 @@ class Examples(Parameters):
     """Section `complexity.page.examples`."""
 
     examples: int = Field(ge=1, description="Questions in the example browser")
-    margin: int = Field(
-        default=400, ge=0, description="Characters of a long text before its first and after its last marked word"
-    )
     answer_characters: int = Field(default=300, ge=1, description="Characters of an answer that the browser shows")
     seed: int = Field(ge=0, description="Of the draw of questions")
 

@@ -55,7 +55,7 @@ prompt: {models: {mixtral: {label: Mixtral}, gpt: {label: GPT-3.5}}}
 page:
   weak_exact: 0.25
   models: {confidence: 0.95, resamples: 100, seed: 0}
-  examples: {examples: 30, margin: 300, answer_characters: 200, seed: 0}
+  examples: {examples: 30, answer_characters: 200, seed: 0}
 """)
 METRICS: dict[str, dict[str, float]] = yaml.safe_load("""
 frame_parser: {texts: 20, true_frames: 40, frame_accuracy: 0.95, baseline_frame_accuracy: 0.8,

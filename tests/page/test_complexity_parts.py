@@ -36,7 +36,7 @@ CELL = {
 def test_pieces_join_to_the_text_and_marks_may_overlap():
     text = "abcdefgh"
     given = [Mark(Span(1, 5), "asked", "Agent"), Mark(Span(3, 7), "answer", ""), Mark(Span(3, 4), "trigger", "F")]
-    cut = pieces(text, given, Span(0, 8))
+    cut = pieces(text, given)
     assert "".join(piece.text for piece in cut) == text
     assert [(piece.text, piece.styles) for piece in cut] == [
         ("a", ()),

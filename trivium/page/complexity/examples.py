@@ -45,27 +45,15 @@ def marks_of(example: Example) -> list[Mark]:
     return [*marks, Mark(example.answer, "answer", "answer")]
 
 
-def pieces(text: str, marks: Sequence[Mark], shown: Span) -> list[Piece]:
-    """Cut a text at every end of a mark, so that marks may overlap; joined, the pieces are the text that is shown."""
-    ends = {shown.start, shown.end} | {end for mark in marks for end in (mark.span.start, mark.span.end)}
-    inside = sorted(end for end in ends if shown.start <= end <= shown.end)
+def pieces(text: str, marks: Sequence[Mark]) -> list[Piece]:
+    """Cut a text at every end of a mark, so that marks may overlap; joined, the pieces are the text."""
+    ends = {0, len(text)} | {end for mark in marks for end in (mark.span.start, mark.span.end)}
     cut = []
-    for start, end in pairwise(inside):
+    for start, end in pairwise(sorted(ends)):
         over = [mark for mark in marks if mark.span.start <= start and end <= mark.span.end]
         labels = tuple((mark.style, mark.label) for mark in over if mark.span.start == start and mark.label)
         cut.append(Piece(text[start:end], tuple(dict.fromkeys(mark.style for mark in over)), labels))
     return cut
-
-
-def shown_part(text: str, marks: Sequence[Mark], margin: int) -> Span:
-    """The stretch of a long text that holds every mark, and whole words within `margin` characters around."""
-    first, last = min(mark.span.start for mark in marks), max(mark.span.end for mark in marks)
-    start, end = max(0, first - margin), min(len(text), last + margin)
-    if start > 0:
-        start = text.find(" ", start, first) + 1 or start
-    if end < len(text) and (space := text.rfind(" ", last, end)) >= 0:
-        end = space
-    return Span(start, end)
 
 
 def item(
@@ -76,8 +64,7 @@ def item(
     `codes` say of each factor yes, no, or None where it is not counted; `answers` are rows of scores.parquet, one a
     model.
     """
-    settings, marks = of.used["page"]["examples"], marks_of(example)
-    longest, shown = settings["answer_characters"], shown_part(example.text.text, marks, settings["margin"])
+    longest = of.used["page"]["examples"]["answer_characters"]
     rows = [
         {"model": of.labels[row["model"]], "baseline": row["kind"] == "baseline", "score": row["rouge_l"],
          "text": row["prediction"][:longest] + "…" * (len(row["prediction"]) > longest),
@@ -87,9 +74,7 @@ def item(
     exact = [row["exact"] for row in rows if not row["baseline"]]
     return {
         "example": example,
-        "pieces": pieces(example.text.text, marks, shown),
-        "before": shown.start > 0,
-        "after": shown.end < len(example.text.text),
+        "pieces": pieces(example.text.text, marks_of(example)),
         "factors": [(factor, name, _STATE[codes[factor]]) for factor, name in of.names.items()],
         "answers": rows,
         "exact": sum(exact),
