@@ -25,7 +25,6 @@ class Gallery(Parameters):
 
     examples: int = Field(ge=1, description="Test queries in the gallery")
     image_side: int = Field(default=192, ge=32, description="Pixels of the longer side of the gallery's pictures")
-    sentence_characters: int = Field(default=160, ge=20, description="Characters of a sentence that the gallery shows")
     seed: int = Field(ge=0, description="Of the draw of queries")
 
 

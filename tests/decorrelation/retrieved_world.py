@@ -55,7 +55,7 @@ PARAMETERS: dict[str, Any] = {
     "page": {
         "significance": 0.05,
         "margin": 0.05,
-        "gallery": {"examples": 8, "image_side": 160, "sentence_characters": 160, "seed": 0},
+        "gallery": {"examples": 8, "image_side": 160, "seed": 0},
     },
     "page_entities": {},
 }

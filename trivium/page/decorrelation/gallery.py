@@ -31,22 +31,19 @@ def status_of(classes: Iterable[str], removed: set[str], present: set[str]) -> s
     return "gone" if named & removed else "present" if named & present else "absent" if named else ""
 
 
-def sentence(row: Mapping[str, Any], removed: set[str], present: set[str], longest: int) -> dict[str, Any]:
+def sentence(row: Mapping[str, Any], removed: set[str], present: set[str]) -> dict[str, Any]:
     """A retrieved sentence cut at its phrases, and whether it is right.
 
-    Joined, the (text, status) pairs of `pieces` are the sentence, or its first characters and an ellipsis. A phrase
-    that begins within another is passed over.
+    Joined, the (text, status) pairs of `pieces` are the sentence. A phrase that begins within another is passed over.
     """
     text, cut, end = row["text"], [], 0
     for phrase in sorted(row["phrases"], key=lambda phrase: (phrase["start"], -phrase["end"])):
         status = status_of(phrase["classes"], removed, present)
-        if not status or phrase["start"] < end or phrase["end"] > longest:
-            continue
-        cut += [(text[end : phrase["start"]], ""), (text[phrase["start"] : phrase["end"]], status)]
-        end = phrase["end"]
-    cut.append((text[end:longest] + "…" * (len(text) > longest), ""))
+        if status and phrase["start"] >= end:
+            cut += [(text[end : phrase["start"]], ""), (text[phrase["start"] : phrase["end"]], status)]
+            end = phrase["end"]
     named = set(row["classes"])
-    return {"pieces": cut, "right": bool(named & present) and not named & removed}
+    return {"pieces": [*cut, (text[end:], "")], "right": bool(named & present) and not named & removed}
 
 
 def best(file: Path, queries: Sequence[str]) -> dict[str, list[int]]:
@@ -71,7 +68,7 @@ def gallery_html(
     is the one of `clearest`, if there is one, in the place of the last that was drawn. `data` is the folder of the
     stages' outputs, `settings` are `decorrelation.page.gallery`.
     """
-    dataset, longest, side = results.datasets[0], settings["sentence_characters"], settings["image_side"]
+    dataset, side = results.datasets[0], settings["image_side"]
     cells, judge = shown_cells(results, dataset)
     reference = cells[judge]
     names = {(model, variant): f"{KINDS[model].label} {VARIANTS[variant]}" for model, variant in cells}
@@ -105,8 +102,8 @@ def gallery_html(
         mask = masks.decode(about["mask"], about["height"], about["width"])
         models = [
             {"name": names[key], "first": key in FIRST or not set(FIRST) & set(cells),
-             "original": [sentence(texts[of], set(), present | removed, longest) for of in before[picture]],
-             "painted": [sentence(texts[of], removed, present, longest) for of in after[query]]}
+             "original": [sentence(texts[of], set(), present | removed) for of in before[picture]],
+             "painted": [sentence(texts[of], removed, present) for of in after[query]]}
             for key, (before, after) in lists.items()
         ]  # fmt: skip
         tags = ["right" if row["odmap@1"] > 0 else "wrong"]
