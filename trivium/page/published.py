@@ -44,13 +44,6 @@ TABLES, RERANKED_TABLES = (  # section → its blocks
 )
 
 
-def tolerances_of(row: Mapping[str, Any], tolerances: Mapping[str, float]) -> list[float]:
-    """How far F1 and EM may be from a published row, in points: by its standard deviations where it has some."""
-    if "deviations" in row:
-        return [tolerances["deviations"] * deviation for deviation in row["deviations"]]
-    return [tolerances["points"]] * len(row["values"])
-
-
 def add_base_note(sections: Mapping[str, Markup], base: Mapping[str, Any] | None) -> dict[str, Markup]:
     """Put a note above each of KVQAE's sections where `base`, `kvqae.world.base`, is not all articles (None)."""
     if not base:

@@ -17,16 +17,7 @@ from trivium.core.tables import read_json
 from trivium.measures.effects import floor_points
 from trivium.page.contents import ARTICLES, render_page
 from trivium.page.html import markdown_table
-from trivium.page.published import (
-    DATASETS,
-    DIRECTIONS,
-    MEASURES,
-    READING_ROWS,
-    RERANKED_TABLES,
-    TABLES,
-    VARIANTS,
-    tolerances_of,
-)
+from trivium.page.published import DATASETS, DIRECTIONS, MEASURES, READING_ROWS, RERANKED_TABLES, TABLES, VARIANTS
 
 PUBLISHED, METRICS, LOG = Path("tests/published"), Path("metrics"), Path("reproductions")
 PIPELINES = {"kvqae": "KVQAE", "decorrelation": "Decorrelation", "complexity": "Complexity"}
@@ -112,7 +103,7 @@ def read_cells(folder: Path = PUBLISHED) -> list[Cell]:
 
 
 def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
-    points = printed["tolerances"]["points"]
+    points, deviations = (printed["tolerances"][name] for name in ("points", "deviations"))
     for sections, stage in ((TABLES, "kvqae-evaluate"), (RERANKED_TABLES, "kvqae-evaluate_reranking")):
         for section, block in ((name, block) for name, shown in sections.items() for block in shown if block.published):
             name, table = str(block.published), section.replace("table-", "Table ")
@@ -123,7 +114,7 @@ def _kvqae(printed: Mapping[str, Any]) -> Iterator[Cell]:
                     yield Cell(stage, table, label, head, f"{block.block}_{ours}_{measure}", (value,), points)
     for ours, theirs in READING_ROWS.items():
         row = printed["table_7"]["rows"][theirs]
-        tolerances = tolerances_of(row, printed["tolerances"])
+        tolerances = [deviations * spread for spread in row["deviations"]] if "deviations" in row else [points] * 2
         for name, value, tolerance in zip(("f1", "em"), row["values"], tolerances, strict=True):
             yield Cell("kvqae-read", "Table 7", row["label"], name.upper(), f"{ours}_{name}", (value,), tolerance)
     for number in printed["numbers"]:
