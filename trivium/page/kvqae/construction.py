@@ -6,7 +6,7 @@ from typing import Any
 from markupsafe import Markup
 
 from trivium.core.parameters import read_beside
-from trivium.page.html import render, thousands
+from trivium.page.html import decimal, percent, render, thousands
 
 ABSENT, RELEASED = "–", "released_"  # RELEASED: metrics of the data set as published
 Metrics = Mapping[str, Mapping[str, float]]  # stage → its metrics
@@ -17,9 +17,7 @@ def cell(value: float | None, kind: str) -> str:
     """A number as the tables print it: a count, two decimals, or a share in per cent; a dash where there is none."""
     if value is None:
         return ABSENT
-    if kind == "percent":
-        return f"{100 * value:.1f} %"
-    return thousands(value) if kind == "count" else f"{value:.2f}"
+    return f"{percent(value)} %" if kind == "percent" else thousands(value) if kind == "count" else decimal(value, 2)
 
 
 def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, simulated: bool) -> dict[str, Markup]:
@@ -51,9 +49,8 @@ def _rows(table: str, metrics: Mapping[str, float], keys: tuple[str, str], print
     rows = []
     for name, row in ROWS[table].items():
         cells = [cell(metrics.get(key.format(name)), row["kind"]) for key in keys]
-        if paper := row.get("paper"):  # its shares are in per cent
-            cells.append(f"{printed[paper]:,}".replace(",", " ") + " %" * (row["kind"] == "percent"))
-        rows.append([row["label"], *cells, *[ABSENT] * (not paper)])
+        paper = _printed(printed[row["paper"]]) + " %" * (row["kind"] == "percent") if "paper" in row else ABSENT
+        rows.append([row["label"], *cells, paper])
     return rows
 
 
@@ -63,13 +60,14 @@ def _step(step: Mapping[str, Any], metrics: Mapping[str, float], printed: Mappin
     if "lost" in step and entered is not None and kept is not None:
         kept = entered - kept
     share, paper = cell(kept / entered if entered and kept is not None else None, "percent"), ABSENT
-    if "share" in step and step["share"]["key"] in metrics:
-        share = step["share"]["said"].format(cell(metrics[step["share"]["key"]], step["share"]["kind"]))
-    if "paper" in step:
-        paper = step["paper"]["said"].format(
-            *(f"{printed[name]:,}".replace(",", " ") for name in step["paper"]["values"])
-        )
-    reasons = [
-        f"{name.replace('_', ' ')} {cell(metrics[name], 'count')}" for name in step["reasons"] if metrics.get(name)
-    ]
+    if (said := step.get("share")) and said["key"] in metrics:
+        share = said["said"].format(cell(metrics[said["key"]], said["kind"]))
+    if said := step.get("paper"):
+        paper = said["said"].format(*(_printed(printed[name]) for name in said["values"]))
+    reasons = [f"{name.replace('_', ' ')} {thousands(metrics[name])}" for name in step["reasons"] if metrics.get(name)]
     return [step["label"], cell(entered, "count"), cell(kept, "count"), share, paper, ", ".join(reasons) or ABSENT]
+
+
+def _printed(value: float) -> str:
+    """A number of the paper as it prints it, with spaces between thousands; its shares are in per cent."""
+    return f"{value:,}".replace(",", " ")
