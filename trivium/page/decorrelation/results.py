@@ -60,11 +60,6 @@ class Results:
         items = (USUAL | {"other_set": fields.get("set", USUAL["set"])} | fields).items()
         return next((row for row in self.comparisons if items <= row.items()), None)
 
-    def gain_and_cost(self) -> list[Comparison | None]:
-        """What ours gains over finetuning on D, of CLIP on COCO, and what it costs."""
-        variants = {"variant": "ours", "other_variant": "finetune"}
-        return [self.comparison(**variants, set=kind, measure=measure) for kind, measure in GAIN_AND_COST]
-
 
 def recipe(cell: Cell) -> str | None:
     """What makes D' in words of table 3, `none` for D alone; None for a cell that is no row of that table."""
@@ -124,7 +119,8 @@ def first_claim_html(results: Results, level: float, margin: float) -> Markup:
         "A model that was also trained on pictures with something painted out guesses less often what usually stands "
         "there, and is as good on whole pictures."
     )
-    gain, cost = results.gain_and_cost()
+    variants = {"variant": "ours", "other_variant": "finetune"}
+    gain, cost = (results.comparison(**variants, set=kind, measure=measure) for kind, measure in GAIN_AND_COST)
     if gain is None or cost is None:
         return claim_html(sentence)
     said = verdict(gain["difference"], gain["p"], level)
@@ -138,7 +134,7 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
 
     `level` is that of significance, `margin` the difference in [0, 1] below which two values count as the same.
     """
-    lines, (gain, cost) = [], results.gain_and_cost()
+    lines = []
     for check in CHECKS:
         fields = USUAL | dict(zip(("variant", "other_variant"), check["variants"], strict=True))
         fields |= {name: check[name] for name in check.keys() - {"question", "expected", "variants"}}
@@ -147,7 +143,5 @@ def findings_html(results: Results, evaluate: Mapping[str, Any], level: float, m
         about = f"{KINDS[fields['model']].label}, {DATASETS[fields['dataset']]}: {measure}"
         said = answer(row, check["expected"], level, margin) if row else ""
         lines.append((check["question"], about, row, said, [side(row, other) for other in ("", "other_") if row]))
-    return render(
-        "decorrelation_findings.html", lines=lines, level=level, margin=margin, usual=evaluate["partner_probability"],
-        confidence=evaluate["confidence"], gain=gain, cost=cost,
-    )  # fmt: skip
+    return render("decorrelation_findings.html", lines=lines, level=level, margin=margin,
+                  usual=evaluate["partner_probability"], confidence=evaluate["confidence"])  # fmt: skip
