@@ -1,15 +1,13 @@
 """The page of complexity on a small corpus: every section, hostile text, absent models, numbers where they belong."""
 
 import re
-import shutil
 
 import pytest
-import yaml
 
 from tests.page.complexity_world import HOSTILE, run_stages
 from tests.page.outline import Outline
 from tests.page.parts import render as render_parts
-from trivium.core.tables import read_json, read_table, write_json
+from trivium.core.tables import read_json, read_table
 from trivium.page.contents import page
 
 SECTIONS = (
@@ -109,36 +107,6 @@ def test_table_2_has_every_delta_with_its_marks_and_the_paper_s_without(world, s
     assert beneath == ["paper", "−1", "−4", "−1", "−2", "−7", "−3", "−1"]
     gpt = next(row for row in rows if row[0].startswith("GPT-3.5, paper"))
     assert gpt[1:] == ["0", "4", "−1", "0", "−4", "−4", "−3"]
-
-
-@pytest.fixture(scope="module")
-def other(world, tmp_path_factory):
-    """The metrics and sections of other numbers, judged answers, a prompted model that ran, and few examples."""
-    folder = tmp_path_factory.mktemp("other")
-    measured = folder / "metrics"
-    shutil.copytree(world["measured"], measured)
-
-    def change(stage, values):
-        write_json(measured / f"{stage}.json", read_json(measured / f"{stage}.json") | values)
-
-    score = {"camembert_frame_sd": 0.2, "camembert_frame_sd_by_chance": 0.1, "camembert_frame_sd_p": 0.004}
-    score |= {"t5_frame_sd": 0.1, "t5_frame_sd_by_chance": 0.11, "t5_frame_sd_p": 0.6}
-    change("score", score | dict.fromkeys(("mine & yours_frame_sd_by_chance", "mine & yours_frame_sd_p")))
-    counted = {f"f{n}_{key}": 0.0 for n in range(7) for key in ("validated", "found")}
-    change("validate", counted | {"f1_validated": 2.0, "f4_validated": 3.0, "f4_found": 2.0, "f5_found": 1.0})
-    change("judgements", {"camembert_correct": 2 / 3, "camembert_judged": 6.0, "kappa": 0.61})
-    judged = "model,frame,judged,correct\ncamembert,Attack,4,0.75\ncamembert,Losing,2,0.5\n"
-    (measured / "frame_judgements.csv").write_text(judged, encoding="utf-8")
-    replies = {"run": 1, "questions": 90, "unwrapped": 4, "talked": 3, "cut": 2, "empty": 1, "refused": 5}
-    change("prompt", {f"gpt_{name}": float(n) for name, n in replies.items()})
-    tree = yaml.safe_load(world["used"].read_text(encoding="utf-8"))
-    tree["complexity"]["world"]["seed"] = 2
-    for stage in ("validate", "partition"):
-        tree["complexity"][stage]["measure"] = "em"
-    (folder / "params.yaml").write_text(yaml.safe_dump(tree), encoding="utf-8")
-    arguments = world | {"measured": measured, "used": folder / "params.yaml"}
-    metrics, article = render(arguments, folder, examples=12)
-    return metrics, {each["id"].removeprefix("complexity-"): each["html"] for each in article["sections"]}
 
 
 def test_the_browser_has_every_side_of_every_factor_as_a_filter(world, sections, tmp_path):
