@@ -189,7 +189,7 @@ def figure_4_html(of: Tables) -> Markup:
     results, confidence, drawn = of.results, of.used["evaluate"]["confidence"], None
     share, by_group = of.used["train"]["models"]["clip"]["synthetic_share"], ratios(results)
     lines: dict[str, list[Any]] = {entry: [] for entry in FIGURE_4}
-    rows, batch = [], 0.0
+    rows = []
     for group, ratio in by_group.items():
         # The share of a batch that is from D', as `trivium.decorrelation.training_job` draws it.
         by_pairs = ratio == 0 or share is None
@@ -206,7 +206,7 @@ def figure_4_html(of: Tables) -> Markup:
         drawn = draw_curves(lines, title=title, xlabel="|D′| / |D|, pairs", ylabel="%")
     return render(
         "decorrelation_sweep.html", drawn=drawn, rows=rows, measures=list(FIGURE_4), confidence=confidence,
-        ratio=max(by_group.values(), default=0), batch=batch, paper=of.published["figure_4"], synthetic_share=share,
+        ratio=max(by_group.values(), default=0), paper=of.published["figure_4"], synthetic_share=share,
         captions=max((results.groups[group].captions_an_image for group in by_group), default=1),
         one_removal=of.used["removals"]["training"] == "one",
     )  # fmt: skip
