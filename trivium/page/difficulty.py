@@ -140,9 +140,9 @@ def difficulty_html(
     files = FILES | ({"comparison.csv": "a line a factor: two models compared"} if comparison else {})
     files |= {f"{PARTITIONS}.csv": "a line a part and model; the parts lie in partitions/"} if partitions else {}
     by_model = {model: [row for row in result.rows if row["model"] == model] for model in result.models}
-    matrix, means, agreed = None, {}, result.agreement
+    matrix, agreed = None, result.agreement
+    means = agreed.means() if agreed is not None else {}
     if agreed is not None:
-        means = {name: of for name, of in agreed.means().items() if not np.isnan(of)}
         pairs = zip(_finite(agreed.spearman.tolist()), _finite(agreed.overlap.tolist()), strict=True)
         matrix = [
             [{"spearman": rho, "hardest_overlap": share} for rho, share in zip(*row, strict=True)] for row in pairs
@@ -151,8 +151,9 @@ def difficulty_html(
     return render(
         "difficulty.html", command="difficulty", files=files, comparison=comparison, parts=_parts(partitions),
         title=title, result=result, judges=JUDGES, judge=JUDGES[result.settings.judge], labels=result.factors.labels,
-        baselines=BASELINES, by_model=by_model, least_models=LEAST_MODELS, matrix=matrix, means=means, right=RIGHT,
+        baselines=BASELINES, by_model=by_model, least_models=LEAST_MODELS, matrix=matrix, right=RIGHT,
         measures={"em" if name == "exact_match" else name: JUDGES[name] for name in result.scores},
+        means={name: of for name, of in means.items() if not np.isnan(of)},
         findings=[(row, _source(row)) for row in result.worse],
         margin=f"{100 * result.settings.margin:.0f} % of the model’s loss",
         forests={model: _forest(model, rows, result) for model, rows in by_model.items()},

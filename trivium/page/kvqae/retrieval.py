@@ -81,7 +81,8 @@ def retrieval_html(
         block, paper = blocks.get(shown.block), _published_rows(shown, printed, unlike)
         rows = []
         for letter, row in zip(ascii_lowercase, block["rows"] if block else (), strict=False):
-            name, cells = row["name"], [_cell(row, measure) for measure in MEASURES]
+            name = row["name"]
+            cells: list[Any] = [_cell(row, measure) for measure in MEASURES]
             if paper:
                 cells += map(decimal, paper[name]["values"]) if name in paper else "–" * len(MEASURES)
             style = "beyond" if name in _ADDED or is_brought(name) else ""
