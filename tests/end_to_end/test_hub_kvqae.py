@@ -107,7 +107,7 @@ def test_the_page_has_every_section_but_the_constructions(project: Project):
     for name in article.sections:
         if f'<section id="kvqae-{name}"' in html:  # there may be no subset by overlap
             section = html.split(f'<section id="kvqae-{name}"')[1].split("</section>")[0]
-            assert ("make repro P=construction" in section) == (article.part_of(name) == "construction")
+            assert ("dvc repro kvqae-page_construction" in section) == (article.part_of(name) == "construction")
     assert not (project.folder / "data/kvqae/sources").exists()
 
 

@@ -81,4 +81,3 @@ def test_the_picture_is_a_right_answer_with_a_face_where_there_is_one() -> None:
     items = [item("wrong", False, True), item("right", True, False), item("both", True, True, NO_PICTURE)]
     assert "both" in picture_html(items)
     assert "expected y" in picture_html(items[:1])
-    assert "no question" in picture_html([])

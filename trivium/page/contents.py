@@ -77,8 +77,7 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
                 if (file := folder / name / part / f"{member}.json").exists():
                     made[key] = made.get(key, "") + read_json(file)["sections"][key]
             if key not in made and part not in article.families:
-                pipeline = "construction" if part == "construction" else None  # that of another name makes it
-                made[key] = render("absent.html", stage=stage, pipeline=pipeline, unwritten=stage not in missing)
+                made[key] = render("absent.html", stage=stage, unwritten=stage not in missing)
                 missing += [f"{stage} ({section['title']})"] * (stage not in missing)
         worlds = {part["world"] for part in parts}
         sections = [

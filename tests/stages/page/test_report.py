@@ -102,9 +102,8 @@ def test_what_is_not_there_names_what_makes_it(tmp_path, capsys):
     assert (
         len(sections) == len(ARTICLES["kvqae"].sections) - 2
     )  # nobody is listed who makes `prompted` and `identified`
-    assert "<code>dvc repro kvqae-page_retrieval</code>" in sections["kvqae-table-3"]
-    for section in ("kvqae-table-1", "kvqae-construction"):
-        assert "<code>make repro P=construction</code>" in sections[section]
+    for part, section in (("retrieval", "table-3"), ("construction", "table-1"), ("construction", "construction")):
+        assert f"<code>dvc repro kvqae-page_{part}</code>" in sections[f"kvqae-{section}"]
     assert sum("is not there" in each for each in sections.values()) == 5
     told = [f"the page lacks what kvqae-page_{part} makes" for part in ("retrieval", "construction")]
     assert capsys.readouterr().err.splitlines() == told

@@ -105,5 +105,5 @@ def examples_html(of: Material) -> tuple[dict[str, Markup], int]:
         hard = item["right"] == "none" and any(state == "yes" for _, _, state in item["factors"])
         return not hard, sum(len(piece.text) for piece in item["pieces"])
 
-    picture = render("complexity/picture.html", item=min(items, key=tells, default=None))
+    picture = render("complexity/picture.html", item=min(items, key=tells))
     return {"examples": html, "picture": picture}, len(items)

@@ -151,5 +151,5 @@ def counts_of(items: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def picture_html(items: Sequence[Mapping[str, Any]]) -> Markup:
     """One of these questions with its picture and answer: a right one in which a face is found, if there is one."""
-    shown = max(items, key=lambda item: (item["right"], item["face"], item["image"] != NO_PICTURE), default=None)
+    shown = max(items, key=lambda item: (item["right"], item["face"], item["image"] != NO_PICTURE))
     return render("kvqae_picture.html", item=shown)
