@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from bench import harness
-from trivium.commands.ask import ROW, prepare_arithmetic
+from trivium.commands.ask import prepare_arithmetic
 from trivium.core.errors import BadInput
 from trivium.core.parameters import used_values
 
@@ -25,7 +25,7 @@ def questions_and_pictures(root: Path, dataset: str) -> list[tuple[str, bytes]]:
     """Read (question, picture) of the test set."""
     from trivium.core.image_shards import Images
     from trivium.formats.questions import read_questions
-    from trivium.kvqae.asking.project import require
+    from trivium.kvqae.asking.graph import require
 
     images = Images(require(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(require(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
@@ -42,7 +42,7 @@ def ask_all(root: Path, questions: int, *, rerank: bool, warm_up: int = 0) -> li
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.graph import GraphBase
 
-    with Asker(lambda: GraphBase(root, ROW)) as asker:
+    with Asker(lambda: GraphBase(root)) as asker:
         pairs = cycle(questions_and_pictures(root, str(used_values(root / "params.yaml", "kvqae.dataset"))))
         for pair in islice(pairs, warm_up):
             asker.ask(*pair, rerank=rerank)

@@ -58,9 +58,7 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
     ("arguments", "message"),
     [
         (["--batch", "q.csv"], "--batch needs --kb and --out"),
-        (["--face", "2", "who?"], "--face needs --kb and --image"),
-        (["--kb", "b", "--face", "2", "who?"], "--face needs --kb and --image"),
-        (["--kb", "b", "--row", "bm25_image", "who?"], "a base of your own (--kb) has none"),
+        (["--kb", "b", "--face", "2", "who?"], "--face needs --image"),
         (["--kb", "b"], "a question, or --batch, is needed"),
         (["--kb", "b", "--entries", "e.csv", "who?"], "--entries needs --batch"),
         (["--stand-ins", "who?"], "--reader and --stand-ins need --kb"),

@@ -57,8 +57,7 @@ def test_the_tool_describes_what_is_asked_for_and_rrt_reads_it(project: Path, ca
     cli.run("delg")
     told = capsys.readouterr().out
     described = ["Curaçao, 1900.tif", "a.jpg", "a.png", "b.jpg", "c.jpg"]
-    assert "kb: 0 of 9 images are described, 5 to be described\n  2 cannot be read" in told
-    assert "  2 have names that are too long for files" in told
+    assert "kb: 0 of 9 images are described, 5 to be described\n  4 cannot be read, or have a name that no" in told
     assert "questions: 0 of 1 images are described, 1 to be described\n  python extract_features.py" in told
     assert f"--images_dir {project}/mine/delg/asked/kb --output_features_dir {project}/mine/delg/kb" in told
     assert sorted(path.name for path in ASKED.iterdir()) == sorted(

@@ -1,6 +1,7 @@
 """`trivium ask --identify`: the entity is chosen first, and only its passages are read; `--entries` and `--stand-ins`."""
 
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_the_samples_reader_does_not_read_on_a_base_of_ones_own(museum, tmp_path
     described = (base / "base.json").read_text("utf-8").replace('"reader_tokens": 256', '"reader_tokens": 32')
     (base / "base.json").write_text(described, "utf-8")
     for stand_ins in (False, True):
-        reader = reader_of(str(folder), None, None, tmp_path, stand_ins=stand_ins)
+        reader = reader_of(Namespace(reader=str(folder), stand_ins=stand_ins), tmp_path)
         with open_asker(base, no_foreign, reader) as asker:
             answer = asker.ask("Where does it stand?", write_picture(tmp_path / "a.png", 3).read_bytes())
         assert (STAND_INS in answer.notes) is not stand_ins

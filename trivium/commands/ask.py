@@ -27,11 +27,10 @@ if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
     from trivium.kvqae.asking.asker import Asker
 
 WIDTH = 100  # of a line of text
-ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
 
 
 def lines(answer: "Answer") -> Iterator[str]:
-    """The answer as lines for a terminal; its place in a passage stands in «»."""
+    """Yield the lines of an answer for a terminal; its place in a passage stands in «»."""
     from trivium.kvqae.asking.answer import INVENTED
 
     notes = [] if answer.score is None else [f"probability {answer.score:.3f}"]
@@ -82,17 +81,15 @@ def prepare_arithmetic() -> None:
 def options(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
     from trivium.commands.ask_batch import SETS
-    from trivium.kvqae.retrieval.fusion import PASSAGE_ROWS
 
     add = parser.add_argument
     add("question", nargs="?", help="for example: Which constituency did this man represent?")
     add("--image", type=Path, help="the picture; without it the text alone has to do")
-    add("--row", default=ROW, help=f"one of {', '.join(PASSAGE_ROWS)} (%(default)s)")
+    add("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
     add("--no-rerank", action="store_true", help="read what was retrieved, in the first stage's order")
     own = parser.add_argument_group("a base of your own, made by `trivium kb`")
     add = own.add_argument
     add("--kb", type=Path, metavar="FOLDER", help="the base; nothing of a project is used then")
-    add("--face", type=int, help="which face is meant, from 1, from left to right; 0: the whole picture")
     add("--batch", type=Path, metavar="CSV", help="questions, with columns question and image")
     add("--out", type=Path, metavar="CSV", help="for the answers of --batch")
     add("--set", choices=SETS, help="--batch is a file of this public set; its answers are scored")
@@ -119,27 +116,26 @@ def add_models(parser: ArgumentParser, own: _ArgumentGroup) -> None:
 
 
 def open_base(folder: Path, arguments: Namespace) -> "Asker":
-    """Open a base of one's own; `BadInput` where there is none, or a model is missing."""
+    """Open a base of one's own; `BadInput`: there is none, or a model is missing."""
     from trivium.commands.kb import BASE
     from trivium.commands.kb_models import foreign, identifier_of, reader_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.own_base import OwnBase
 
-    reader, model, key_variable = arguments.reader, arguments.reader_model, arguments.key_variable
     journal = folder / "endpoint_answers"
-    make_reader = reader_of(reader, model, key_variable, journal, stand_ins=arguments.stand_ins)
+    reader = reader_of(arguments, journal)
     base = folder.resolve() / BASE  # Java stays where it was started
-    return Asker(lambda: OwnBase(base, foreign, make_reader), identifier_of(arguments, journal))
+    return Asker(lambda: OwnBase(base, foreign, reader), identifier_of(arguments, journal))
 
 
-def open_graph(root: Path, row: str, arguments: Namespace) -> "Asker":
+def open_graph(root: Path, arguments: Namespace) -> "Asker":
     """Open what `make repro` made in a project."""
     from trivium.commands.kb_models import identifier_of
     from trivium.kvqae.asking.asker import Asker
     from trivium.kvqae.asking.graph import GraphBase
     from trivium.kvqae.reader.prompted import JOURNAL
 
-    return Asker(lambda: GraphBase(root, row), identifier_of(arguments, root / JOURNAL))
+    return Asker(lambda: GraphBase(root), identifier_of(arguments, root / JOURNAL))
 
 
 def _ask_table(arguments: Namespace) -> None:
@@ -160,11 +156,8 @@ def _ask_table(arguments: Namespace) -> None:
         with open_base(arguments.kb, arguments) as asker:
             scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
         print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
-        print(
-            "\n".join(
-                f"{name:28} {value if isinstance(value, int) else f'{value:.4g}'}" for name, value in scores.items()
-            )
-        )
+        for name, value in scores.items():
+            print(f"{name:28} {value if isinstance(value, int) else f'{value:.4g}'}")
     if asker.base.reader is None:
         print(f"note: {asker.base.unread}")
 
@@ -178,20 +171,17 @@ def _ask_one(arguments: Namespace) -> None:
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
     if image is not None:
         decode_given(image, arguments.image, {"max_side": 64, "max_pixels": PIXELS})
-    if arguments.kb is None:
-        asker = open_graph(Path.cwd(), arguments.row, arguments)
-    else:
-        asker = open_base(arguments.kb, arguments)
-    with asker:
+    base = arguments.kb
+    with open_graph(Path.cwd(), arguments) if base is None else open_base(base, arguments) as asker:
         rerank, face = not arguments.no_rerank, arguments.face
         answer = asker.ask(arguments.question, image, rerank=rerank, face=face, file=arguments.image)
-        print("\n".join(lines(answer)))
+    print("\n".join(lines(answer)))
 
 
 def run(arguments: Namespace) -> None:
     """Answer the question of the command line, or those of a table."""
     named = {name for name, value in vars(arguments).items() if value is not None and value is not False}
-    batch, own, pictured = "batch" in named, "kb" in named, named & {"pictures", "entries"}
+    batch, pictured = "batch" in named, named & {"pictures", "entries"}
     wrong = {
         "--batch needs --kb and --out": batch and not {"kb", "out"} <= named,
         "--set needs --batch and --pictures or --entries, and --pictures needs --set": (
@@ -199,9 +189,8 @@ def run(arguments: Namespace) -> None:
         ),
         "--entries needs --batch": "entries" in named and not batch,
         "--bem needs --set": "bem" in named and "set" not in named,
-        "--face needs --kb and --image": "face" in named and not batch and not {"kb", "image"} <= named,
-        "--row is of the project's questions: a base of your own (--kb) has none": own and arguments.row != ROW,
-        "--reader and --stand-ins need --kb": not own and bool(named & {"reader", "stand_ins"}),
+        "--face needs --image": "face" in named and not batch and "image" not in named,
+        "--reader and --stand-ins need --kb": "kb" not in named and bool(named & {"reader", "stand_ins"}),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
             batch and bool(named & {"image", "face"})
         ),

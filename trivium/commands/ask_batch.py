@@ -29,7 +29,7 @@ from trivium.formats.visual_questions import (
 )
 from trivium.kvqae.asking.answer import INVENTED, Answer
 from trivium.kvqae.asking.endpoints import EMPTY, UNCLEAR
-from trivium.kvqae.asking.entries import find_pictures
+from trivium.kvqae.asking.entries import find_file
 from trivium.measures.answers import exact_match, in_range, lists_match, matches_encyclopedic
 
 QUESTION = ("question", "image")
@@ -43,7 +43,7 @@ Ask = Callable[..., Answer]  # see `Asker.ask`
 
 
 def read_questions(table: Path) -> list[Row]:
-    """The questions of a CSV with `question` and, where there are pictures, `image`, relative to the table.
+    """Read the questions of a CSV with `question` and, where there are pictures, `image`, relative to the table.
 
     Raises:
         BadInput: no such file, no column of that name, a row of another length, or no question.
@@ -62,21 +62,17 @@ def read_questions(table: Path) -> list[Row]:
 
 
 def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: Entries | None = None) -> dict[str, int]:
-    """Answer the questions of a table, and write the table `out`; returns the counts of `answer_rows`.
-
-    Raises:
-        BadInput: no row could be answered.
-    """
+    """Answer the questions of a table, and write the table `out`; see `answer_rows` for counts and errors."""
     lines, counts = answer_rows(ask, rows, table, entries)
     write_csv(out, [*(name for name in rows[0] if name not in QUESTION), *COLUMNS], lines)
     return counts
 
 
 def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | None) -> tuple[list[Row], dict[str, int]]:
-    """The rows of the table of answers, and counts; pictures lie beside `file`.
+    """Answer the questions of a file, beside which pictures lie; returns the rows of the table of answers, and counts.
 
     The counts: `questions`, `answered`, `problems` (could not be asked), and where there are any `empty_answers` and
-    `unclear_choices` of models behind endpoints.
+    `unclear_choices` of models behind endpoints. `BadInput`: no question could be answered.
     """
     lines = [row | _answer(ask, file.parent, row, entries) for row in rows]
     problems = [line["problem"] for line in lines if line["problem"]]
@@ -89,13 +85,13 @@ def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | No
 
 
 def _answer(ask: Ask, folder: Path, row: Row, entries: Entries | None) -> Row:
-    line: Row = dict.fromkeys(ANSWERED, "")
+    line, name, scores = dict.fromkeys(ANSWERED, ""), row["image"], None
+    path = (find_file(folder, name) or folder / name) if name else None
+    if entries is not None:
+        scores = entries.get(key_of_picture(name), {})
+        path = path if path is not None and path.is_file() else None  # who has searched for it has seen it
     try:
-        path = _find_picture(folder, row["image"]) if row["image"] else None
-        if entries is not None and path is not None and not path.is_file():
-            path = None  # who has searched for it has seen it
         picture = None if path is None else read_bytes(path, LARGEST_IMAGE)
-        scores = None if entries is None else entries.get(key_of_picture(row["image"]), {})
         answer = ask(row["question"], picture, entries=scores, file=path)
     except BadInput as error:
         return line | {"problem": str(error)}
@@ -109,17 +105,8 @@ def _answer(ask: Ask, folder: Path, row: Row, entries: Entries | None) -> Row:
     return line
 
 
-def _find_picture(folder: Path, name: str) -> Path:
-    pictures = find_pictures(folder, name)
-    if len(pictures) > 1:
-        raise BadInput("several pictures", field="image", got=name, expected="one, or a row for each")
-    if "://" in name:
-        raise BadInput("an address", field="image", got=name, expected="a file: save the picture, and name that")
-    return pictures[0][1] or folder / name
-
-
 def key_of_picture(name: str) -> str:
-    """A picture's name as it is compared: without folders and suffix."""
+    """Return a picture's name as it is compared: without folders and suffix."""
     path = PureWindowsPath(name)  # which takes slashes of both kinds
     return fold(path.stem if is_picture(Path(path.name)) else path.name)
 
@@ -172,21 +159,18 @@ Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, re
 SCORED = ("id", "kind", "split", "expected", "right")  # columns of a public set's answers
 EQUIVALENT = 0.5  # probability from which BEM's verdict counts
 JUDGED = "encyclopedic_vqa"  # the set whose answers BEM judges
-BY_BEM = "exact match or BEM"
 UNSEEN = "unseen_"  # in the names of InfoSeek's splits
 
 
 def _score_infoseek(question: VisualQuestion, answer: str) -> float:
-    if not answer.strip():
-        return 0.0
     right = exact_match(answer, question.answers) if question.range is None else in_range(answer, question.range)
-    return float(right)
+    return float(bool(answer.strip()) and right)
 
 
 def _score_encyclopedic(question: VisualQuestion, answer: str) -> float:
-    if question.kind != "multi_answer":
-        return float(any(matches_encyclopedic(answer, reference) for reference in question.answers))
-    return float(any(lists_match(answer, reference.split(ENCYCLOPEDIC_PARTS)) for reference in question.answers))
+    if question.kind == "multi_answer":
+        return float(any(lists_match(answer, reference.split(ENCYCLOPEDIC_PARTS)) for reference in question.answers))
+    return float(any(matches_encyclopedic(answer, reference) for reference in question.answers))
 
 
 class VisualSet(NamedTuple):
@@ -218,43 +202,32 @@ def load_judge(name: str, folder: Path | None) -> Judge | None:
 
 
 def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[VisualQuestion], list[Row]]:
-    """The questions of a set, and as rows to ask; a picture that is missing keeps its name, and is a problem later.
+    """Read the questions of a set, also as rows to ask; a missing picture keeps its name, and is a problem later.
 
-    Without a folder of `pictures` each is a name.
-
-    Raises:
-        BadInput: see the set's reader and `pictures_by_name`; or no question has its picture.
+    Without a folder of `pictures` each is a name. `BadInput`: see the set's reader and `pictures_by_name`; or no
+    question has its picture.
     """
     questions, paths = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
     if pictures is not None and not any(question.picture in paths for question in questions):
         raise BadInput("no question's picture is there", file=pictures, expected=f"such as {questions[0].picture}.jpg")
     rows = []
     for question in questions:
+        row = {column: getattr(question, column) for column in ("id", "kind", "split")}
         picture = question.picture
         if pictures is not None:
-            picture = str(paths.get(question.picture, pictures / question.picture).resolve())
-        row = {column: getattr(question, column) for column in ("id", "kind", "split")}
+            picture = str(paths.get(picture, pictures / picture).resolve())
         expected = " | ".join(dict.fromkeys(question.answers))
         rows.append(row | {"expected": expected, "question": question.text, "image": picture})
     return questions, rows
 
 
 def answer_set(
-    ask: Ask,
-    name: str,
-    questions: Sequence[VisualQuestion],
-    rows: Sequence[Row],
-    judge: Judge | None,
-    out: Path,
+    ask: Ask, name: str, questions: Sequence[VisualQuestion], rows: Sequence[Row], judge: Judge | None, out: Path,
     entries: Entries | None = None,
-) -> dict[str, Any]:
+) -> dict[str, Any]:  # fmt: skip
     """Answer a set, write the table `out` and its scores beside it (`.json`); what was not answered is wrong.
 
-    Returns:
-        The name of the `set` and of its `measure`, the scores, and the counts of `answer_rows`.
-
-    Raises:
-        BadInput: no question could be answered.
+    Returns the names of the `set` and of its `measure`, the scores, and the counts of `answer_rows`.
     """
     lines, counts = answer_rows(ask, rows, out, entries)
     answers = [str(line["answer"]) for line in lines]
@@ -263,7 +236,7 @@ def answer_set(
     if judge is not None:
         right = _judge(questions, answers, right, judge)
     write_csv(out, [*SCORED, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
-    measure = SETS[name].measure if judge is None else BY_BEM
+    measure = SETS[name].measure if judge is None else "exact match or BEM"
     scores = {"set": name, "measure": measure, **_summarize(questions, right), **counts}
     write_json(out.with_suffix(".json"), scores)
     return scores
@@ -272,7 +245,7 @@ def answer_set(
 def _judge(
     questions: Sequence[VisualQuestion], answers: Sequence[str], right: Sequence[float], judge: Judge
 ) -> list[float]:
-    """Scores in which BEM judges what does not match exactly, as its authors do."""
+    """Let BEM judge what does not match exactly, as its authors do; returns all scores."""
     scores = list(right)
     doubtful = [place for place, value in enumerate(right) if not value and answers[place].strip()]
     pairs = [(place, reference) for place in doubtful for reference in questions[place].answers]
@@ -283,7 +256,7 @@ def _judge(
 
 
 def _summarize(questions: Sequence[VisualQuestion], right: Sequence[float]) -> dict[str, float]:
-    """Mean scores, of all and by kind; of InfoSeek also by split.
+    """Compute mean scores, of all and by kind; of InfoSeek also by split.
 
     InfoSeek's `score` is the harmonic mean of those of questions and of entities that its training lacks.
     """

@@ -4,14 +4,13 @@
     trivium ask-page --kb museum --kb garden
 
 The page loads no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder, for an hour
-at most; the folder goes with the server, or at the next start if the server was killed. With `--host`, other machines
-reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
+at most; the folder goes with the server. With `--host`, other machines reach the page: they must log in with the token
+of `TRIVIUM_ASK_TOKEN`.
 """
 
 import hmac
 import ipaddress
 import os
-import shutil
 import signal
 import socket
 import sys
@@ -25,7 +24,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.commands.ask import ROW, add_models, open_base, open_graph, prepare_arithmetic
+from trivium.commands.ask import add_models, open_base, open_graph, prepare_arithmetic
 from trivium.core.errors import BadInput
 from trivium.core.parameters import used_values
 
@@ -36,8 +35,8 @@ if TYPE_CHECKING:  # seconds to import
     from trivium.page.asking import Samples
 
 WAITING = 64  # questions in the queue
+MAX_BYTES = 32 * 2**20  # of an upload
 HOUR = 3600  # seconds that an upload is kept
-PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows, and letters
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
@@ -57,7 +56,7 @@ TURN = f"""() => {{
 
 
 def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "gradio.Blocks":
-    """The page: a picture, a question, the answer; with bases of one's own which one, and which face.
+    """Build the page: a picture, a question, which face, the answer; with bases of one's own which one.
 
     `bases` are by name, without one where it is the graph's; uploads lie in `uploads`.
     """
@@ -90,7 +89,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
                 question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
-                face = gradio.Number(None, label=FACE, precision=0, minimum=0, elem_id="face", visible=own)
+                face = gradio.Number(None, label=FACE, precision=0, minimum=0, elem_id="face")
                 rerank = gradio.Checkbox(True, label="Re-rank (slower, better)", elem_id="rerank", visible=not own)
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         shown = gradio.HTML(elem_id="answer")
@@ -105,18 +104,15 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make Gradio's folder, and remove it at the end; folders that killed servers of this user have left go, too."""
-    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        if not Path("/proc", left.name.removeprefix(PREFIX).partition("-")[0]).exists():
-            shutil.rmtree(left, ignore_errors=True)  # neither through a link nor of another user
-    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as name:
+    """Make Gradio's folder, and remove it at the end."""
+    with tempfile.TemporaryDirectory(prefix="trivium-ask-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
         yield folder
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine reaches an address, or `localhost`."""
+    """Return whether only this machine reaches an address, or `localhost`."""
     try:
         return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -156,7 +152,6 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
     from starlette.middleware import Middleware
     from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-    from trivium.kvqae.asking.answer import MAX_BYTES
     from trivium.page.html import source
 
     host, port = listener.getsockname()[:2]
@@ -201,12 +196,9 @@ def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
         askers = {base.resolve().name: stack.enter_context(open_base(base, arguments)) for base in arguments.kb}
         samples = Samples([], {})
         if not askers:
-            asker = stack.enter_context(open_graph(Path.cwd(), arguments.row, arguments))
-            askers = {"": asker}
+            askers = {"": stack.enter_context(open_graph(Path.cwd(), arguments))}
             dataset = str(used_values(Path.cwd() / "params.yaml", "kvqae.dataset"))
             samples = read_samples(Path.cwd(), dataset, folder / "samples")
-            for path, question in samples.examples[:2]:  # a network's first look at a new shape is slow
-                asker.ask(question, Path(path).read_bytes())
         if any(asker.base.invented for asker in askers.values()):
             print(f"ask: {INVENTED}", flush=True)
         yield build(askers, folder, samples)
@@ -217,7 +209,6 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("--port", type=int, default=7860, help="port of the page (%(default)s)")
     address = f"address of the page; only this machine reaches %(default)s; any other address needs a token in {TOKEN}"
     parser.add_argument("--host", default="127.0.0.1", help=address)
-    parser.add_argument("--row", default=ROW, help="row of kvqae.fuse.weights (%(default)s)")
     own = parser.add_argument_group("bases of your own, made by `trivium kb`")
     own.add_argument(
         "--kb", type=Path, action="append", default=[], metavar="FOLDER", help="offered by the page; may be repeated"

@@ -1,7 +1,5 @@
 """`trivium delg`: write the images that DELG's own tool has yet to describe for RRT, in the form that the tool reads.
 
-    trivium delg
-
 RRT re-ranks images by the features that DELG extracts. The command writes the images and a list for each side below
 `delg/asked` of your folder of models, and prints the command lines for the tool. You can repeat it: images whose
 features are there are not asked for again.
@@ -43,24 +41,22 @@ def ask_for(root: Path, side: str) -> str:
     names = [name for name in images.names if name in compared]
     missing = without_features(names, folder / side, shared_names(images.names))
     limits = used_values(parameters, "kvqae.pictures")
-    readable = [name for name in missing if can_be_listed(name)]
     listed = []
     with write_folder(folder / ASKED / side) as temporary:
-        for name in tqdm(readable, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
+        for name in tqdm(missing, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
             data = images.read(name)
             try:  # the tool stops at a picture that cannot be read
                 decode_picture(data, **limits)
             except Unreadable:
                 continue
-            (temporary / f"{name}{IMAGE_FILE}").write_bytes(data)
-            listed.append(name)
+            if can_be_listed(name):
+                (temporary / f"{name}{IMAGE_FILE}").write_bytes(data)
+                listed.append(name)
         if listed:
             write_dataset(temporary / "images.mat", listed)
     lines = [f"{side}: {len(names) - len(missing)} of {len(names)} images are described, {len(listed)} to be described"]
-    if unreadable := len(readable) - len(listed):
-        lines.append(f"  {unreadable} cannot be read: RRT does without, as without their features")
-    if len(readable) < len(missing):
-        lines.append(f"  {len(missing) - len(readable)} have names that are too long for files: RRT does without")
+    if left := len(missing) - len(listed):
+        lines.append(f"  {left} cannot be read, or have a name that no file can have: RRT does without their features")
     if listed:
         images_folder = (folder / ASKED / side).resolve()
         words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]

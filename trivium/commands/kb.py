@@ -7,20 +7,16 @@ Without a source, the base is made again of what it was made of before. Vectors 
 describe. Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.
 """
 
-import sqlite3
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_csv
 
 if TYPE_CHECKING:  # seconds to import
-    from trivium.kvqae.asking.entries import Source
-    from trivium.kvqae.asking.models import BaseSettings
+    from trivium.kvqae.asking.encoding import BaseSettings
 
 BASE, STORES = "base", "vectors"
-SHOWN = 5  # problems of each kind
 
 
 def options(parser: ArgumentParser) -> None:
@@ -43,11 +39,10 @@ def options(parser: ArgumentParser) -> None:
 
 
 def settings_of(arguments: Namespace) -> "BaseSettings":
-    """The settings that the command line names; `BadInput` for a source or an encoder that is not there."""
+    """Return the settings that the command line names; `BadInput`: a source or an encoder is not there."""
     from trivium.commands.kb_models import from_checkout, image_encoder, is_stand_in, text_encoder
     from trivium.core.parameters import validate
-    from trivium.kvqae.asking.building import VERSION
-    from trivium.kvqae.asking.models import BaseSettings
+    from trivium.kvqae.asking.encoding import VERSION, BaseSettings
 
     if not arguments.source.exists():  # a wrong path is named before a missing encoder
         raise BadInput("no such folder or table", file=arguments.source)
@@ -68,30 +63,8 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
     return validate(BaseSettings, values, "kb", Path("the command line"))
 
 
-def read_checked(settings: "BaseSettings", out: Path) -> "Source":
-    """Read the source, and refuse what would fail later, before anything is written.
-
-    Raises:
-        BadInput: a source that cannot be read, pictures without an encoder, or an `out` that is something else.
-    """
-    from trivium.kvqae.asking.entries import read_source
-
-    place, folder = settings.source.resolve(), out.resolve()
-    if folder == place or place in folder.parents or folder in place.parents:
-        raise BadInput("the base and its source must not lie inside each other", field="--out", got=str(out))
-    is_base = (out / BASE).is_dir() or (out / STORES).is_dir()
-    if out.exists() and not is_base and (not out.is_dir() or any(out.iterdir())):
-        expected = "a new folder, or a base"
-        raise BadInput("the folder holds something else", field="--out", got=str(out), expected=expected)
-    source = read_source(settings.source)
-    if not settings.image_encoders and any(entry.pictures for entry in source.entries):
-        raise BadInput("no encoder of pictures, and the source has some", field="--image-encoder",
-                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
-    return source
-
-
 def summary(out: Path) -> list[str]:
-    """The lines that say what a base has."""
+    """Return the lines that say what a base has."""
     from trivium.commands.kb_models import is_stand_in
     from trivium.kvqae.asking.answer import WOULD_READ
     from trivium.kvqae.asking.building import LISTED, read_base
@@ -101,15 +74,9 @@ def summary(out: Path) -> list[str]:
              f"{described['pictures']} pictures"]  # fmt: skip
     for name, count in described["pictures_with_vector"].items():
         lines.append(f"  {name}: {count} pictures with a vector, {described['encoded_now'][name]} encoded now")
-    problems = [row for _, row in read_csv(out / BASE / LISTED)][1:]
-    for kind, count in sorted(described["counts"].items()):
-        lines.append(f"  {kind.replace('_', ' ')}: {count}")
-        if kind == "no_picture" and not described["pictures"]:  # a base of texts alone
-            continue
-        several = [row for row in problems if row[0] == kind]
-        lines += [f"    {place}{f' ({detail})' if detail else ''}" for _, place, detail in several[:SHOWN]]
-        if count > SHOWN:
-            lines.append(f"    … all of them are listed in {out / BASE / LISTED}")
+    if counts := described["counts"]:
+        counted = ", ".join(f"{kind.replace('_', ' ')}: {count}" for kind, count in sorted(counts.items()))
+        lines.append(f"  {counted}; each is listed in {out / BASE / LISTED}")
     if settings.invented:
         lines.append("  warning: these models are the sample's stand-ins; they know an invented world only")
     if settings.reader is None or is_stand_in(Path(settings.reader)):
@@ -119,29 +86,33 @@ def summary(out: Path) -> list[str]:
 
 
 def run(arguments: Namespace) -> None:
-    """Make a base, or make it again."""
+    """Make a base, or make it again; what would fail later is refused before anything is written."""
     from trivium.commands.kb_models import foreign
     from trivium.kvqae.asking.building import DESCRIBED, build, read_base
-    from trivium.kvqae.asking.encoding import FILE as VECTORS
-    from trivium.kvqae.asking.models import models_of
+    from trivium.kvqae.asking.encoding import models_of
+    from trivium.kvqae.asking.entries import read_source
 
     out = arguments.out
     if out is None:
         arguments.refuse("--out is needed")
     named = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
+    is_base = (out / BASE / DESCRIBED).is_file()
     if arguments.source is not None:
         settings = settings_of(arguments)
     elif any(named):
         arguments.refuse("options need the source: without it, the base is made again as it was made before")
-    elif (out / BASE / DESCRIBED).is_file():
+    elif is_base:
         _, settings = read_base(out / BASE)
     else:
         raise BadInput("there is no base yet: name the folder or file to make it from", file=out,
                        expected=f"`python -m trivium kb FOLDER --out {out}`")  # fmt: skip
-    source = read_checked(settings, out)
-    try:
-        build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))
-    except sqlite3.DatabaseError as error:
-        damaged = "a whole SQLite file: delete this one, and all vectors are computed again"
-        raise BadInput("cannot be used", file=out / STORES / VECTORS, got=str(error), expected=damaged) from error
+    is_begun = out.is_dir() and {path.name for path in out.iterdir() if path.name[0] != "."} <= {STORES}
+    if out.exists() and not is_base and not is_begun:
+        expected = "a new folder, or a base"
+        raise BadInput("the folder holds something else", field="--out", got=str(out), expected=expected)
+    source = read_source(settings.source)
+    if not settings.image_encoders and any(entry.pictures for entry in source.entries):
+        raise BadInput("no encoder of pictures, and the source has some", field="--image-encoder",
+                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
+    build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))
     print("\n".join(summary(out)))

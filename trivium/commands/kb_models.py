@@ -4,7 +4,7 @@ import re
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,20 +13,22 @@ from PIL import Image
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, value_at
 from trivium.core.tables import read_json
-from trivium.kvqae.asking.answer import WOULD_READ
+from trivium.kvqae.asking.answer import NO_READER, WOULD_READ
 from trivium.kvqae.asking.asker import Reader
-from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader
-from trivium.kvqae.asking.models import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
+from trivium.kvqae.asking.encoding import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
+from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader, PaidModel
+from trivium.kvqae.asking.graph import ROW, require
 from trivium.kvqae.asking.own_base import ReaderMaker
-from trivium.kvqae.asking.project import require
+from trivium.kvqae.asking.systems import FolderReader
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import Embedder
 from trivium.vision.image_encoding import LoadedEncoder
 
+E = TypeVar("E", bound=PaidModel)
+
 MTCNN: dict[str, Any] = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
-ROW = "dpr_few_shot_image"  # of a project's kvqae.fuse.weights, as `trivium ask` ranks there
 WEIGHT = 1.0
 OF_PROJECT = {  # settings of a base → keys of kvqae
     "words": "knowledge_base.words",
@@ -42,7 +44,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
-    """Name and entry of an `--image-encoder`; `BadInput` for no such model."""
+    """Return name and entry of an `--image-encoder`; `BadInput`: no such model."""
     from trivium.decorrelation.benchmark.family import find_model
 
     name, equals, model = value.partition("=")
@@ -55,29 +57,25 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
     try:
         named = find_model(value)
     except BadInput as error:
-        alone = f"; of pictures alone: {', '.join(f'{name}=FOLDER' for name in ENCODERS)}"
-        error.args = (str(error).replace("--model", "--image-encoder") + alone * ("'model_type'" in str(error)),)
+        error.args = (str(error).replace("--model", "--image-encoder"),)
         raise
-    if named.family == "npy":
-        problem = "stored embeddings cannot encode new pictures; a base needs a model"
-        raise BadInput(problem, field="--image-encoder", got=value)
-    if named.name in ENCODERS:
-        problem = "this name belongs to an encoder of the graph"
-        raise BadInput(problem, field="--image-encoder", got=value, expected="another NAME=")
+    if named.family == "npy" or named.name in ENCODERS:
+        expected = "a model, not stored embeddings, with a NAME= that no encoder of the graph has"
+        raise BadInput("no model that can be used", field="--image-encoder", got=value, expected=expected)
     place = str(Path(named.source).resolve()) if Path(named.source).is_dir() else named.source
     file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in named.name)
     return file_name, {"registered": False, "model": f"{named.family}:{place}", "weight": WEIGHT}
 
 
 def _encoder_of(folder: Path) -> str:
-    """The encoder of the graph for a folder of transformers with a network of pictures alone; "" for any other."""
+    """Return the encoder of the graph for a folder of transformers with a network of pictures alone, else ""."""
     config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
     kind = config.get("model_type") if isinstance(config, dict) else None
     return next((name for name, encoder in ENCODERS.items() if kind in getattr(encoder, "kinds", ())), "")
 
 
 def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
-    """Name and entry of a `--text-encoder`; `BadInput` for no such encoder."""
+    """Return name and entry of a `--text-encoder`; `BadInput`: no such encoder."""
     name, equals, folder = value.partition("=")
     if not equals or not _NAME.fullmatch(name):
         raise BadInput("no such text encoder", field="--text-encoder", got=value, expected="NAME=FOLDER",
@@ -93,9 +91,9 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
 
 
 def from_checkout(root: Path) -> dict[str, Any]:
-    """Encoders, weights and reader of a built project, those that are there; `BadInput` where there is no encoder."""
-    root = root.resolve()
-    tree, path = read_parameters(root / "params.yaml"), root / "params.yaml"
+    """Return the encoders, weights and reader that a built project has; `BadInput`: no encoder is there."""
+    root, path = root.resolve(), root.resolve() / "params.yaml"
+    tree = read_parameters(path)
 
     def value(key: str) -> Any:
         return value_at(tree, path, f"kvqae.{key}")
@@ -124,7 +122,7 @@ def from_checkout(root: Path) -> dict[str, Any]:
 
 
 def _entry(model: Path, weight: float = WEIGHT, **settings: Any) -> dict[str, Any]:
-    """A `NamedEncoder` of the registries."""
+    """Return a `NamedEncoder` of the registries."""
     return {"registered": True, "model": str(model), "settings": settings, "weight": weight}
 
 
@@ -153,7 +151,7 @@ class NamedEmbedder(Embedder):
 
 
 def foreign(name: str, entry: NamedEncoder) -> Model:
-    """A model that no registry knows; a name may come to stand for other weights, so that its files tell it, too."""
+    """Make a model that is in no registry; its files are in its digest, as a name may come to stand for others."""
     from trivium.decorrelation.benchmark.family import find_model
 
     model = find_model(entry.model)
@@ -161,44 +159,43 @@ def foreign(name: str, entry: NamedEncoder) -> Model:
     return Model(name, name, digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)), "whole")
 
 
-def reader_of(
-    reader: str | None, model: str | None, key_variable: str | None, journal: Path, *, stand_ins: bool = False
-) -> ReaderMaker:
-    """A function that makes a base's reader, of a folder, an endpoint or the base's own, or says why nobody reads.
+def reader_of(arguments: Namespace, journal: Path) -> ReaderMaker:
+    """Return a function that makes the reader that the command line names, or the base's own, or says why none reads.
 
-    `reader` is as the command line names it, None for the base's own; the sample's reads where `stand_ins` may. For
-    the others see `PaidModel`. `BadInput`: an endpoint without a model, or no such folder.
+    The sample's reads only where `--stand-ins` lets it. `BadInput`: an endpoint without a model, or no such folder.
     """
+    reader = arguments.reader
     if reader is not None and reader.startswith(("http://", "https://")):
-        if model is None:
-            raise BadInput("an endpoint needs the name of its model", field="--reader-model")
-        return lambda settings: EndpointReader(reader, model, key_variable, journal)
+        endpoint = _behind(EndpointReader, "reader", arguments, journal)
+        return lambda settings: endpoint
     if reader is not None and not Path(reader).is_dir():
         raise BadInput("no such reader", field="--reader", got=reader, expected="a folder, or http(s)://…")
 
-    def make(settings: BaseSettings) -> Reader | str | None:
-        from trivium.kvqae.asking.systems import FolderReader
-
+    def make(settings: BaseSettings) -> Reader | str:
         if (folder := reader or settings.reader) is None:
-            return None
-        if (invented := is_stand_in(Path(folder))) and not stand_ins:
+            return NO_READER
+        if (invented := is_stand_in(Path(folder))) and not arguments.stand_ins:
             return STAND_INS
         return FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens, invented=invented)
 
     return make
 
 
+def identifier_of(arguments: Namespace, journal: Path) -> EndpointIdentifier | None:
+    """Return the model that chooses the entity; None where none is named; `BadInput` without its name or key."""
+    return None if arguments.identify is None else _behind(EndpointIdentifier, "identify", arguments, journal)
+
+
+def _behind(kind: type[E], option: str, arguments: Namespace, journal: Path) -> E:
+    """Make a model behind the endpoint that an option names; `BadInput` without its name or key."""
+    address, model = getattr(arguments, option), getattr(arguments, f"{option}_model")
+    if model is None:
+        raise BadInput("an endpoint needs the name of its model", field=f"--{option}-model")
+    return kind(address, model, arguments.key_variable, journal)
+
+
 def is_stand_in(model: Path) -> bool:
-    """Whether a folder is one that a project with the invented sample's world has made."""
+    """Return whether a folder is one that a project with the invented sample's world has made."""
     projects = [parent.parent for parent in model.resolve().parents if parent.name == "models"]
     files = [project / "params.yaml" for project in projects if (project / "dvc.yaml").is_file()]
     return any((read_parameters(file).get("world") or {}).get("kvqae") == "sample" for file in files if file.is_file())
-
-
-def identifier_of(arguments: Namespace, journal: Path) -> EndpointIdentifier | None:
-    """The model that chooses the entity; None where none is named; `BadInput` without its name or key."""
-    if arguments.identify is None:
-        return None
-    if arguments.identify_model is None:
-        raise BadInput("an endpoint needs the name of its model", field="--identify-model")
-    return EndpointIdentifier(arguments.identify, arguments.identify_model, arguments.key_variable, journal)

@@ -16,7 +16,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.asking.answer import INVENTED, Answer, FaceFound, label_of
 from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
-from trivium.kvqae.asking.project import require
+from trivium.kvqae.asking.graph import require
 from trivium.measures.answers import exact_match
 from trivium.page.html import render
 from trivium.page.inline_pictures import data_address, thumbnail
@@ -42,7 +42,7 @@ class Samples(NamedTuple):
 
 
 def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
-    """The first test questions with a picture; the pictures are written to `folder`."""
+    """Read the first test questions with a picture; the pictures are written to `folder`."""
     images = Images(require(root, f"data/kvqae/{dataset}/images/questions"))
     questions = read_questions(require(root, f"data/kvqae/{dataset}/viquae/test.jsonl"))
     articles = read_table(require(root, "data/kvqae/kb/articles.parquet"), ["wikidata_id", "title"]).to_pydict()
@@ -63,23 +63,21 @@ def respond(
     bases: Mapping[str, Asker], uploads: Path, samples: Samples, question: str | None, picture: str | None,
     base: str | None, face: float | None, rerank: bool,
 ) -> str:  # fmt: skip
-    """HTML of the answer, or of why there is none; whatever the browser sends.
+    """Return the HTML of the answer, or of why there is none, whatever the browser sends.
 
     Args:
         bases: by name.
         uploads: folder of uploads; a path outside, as a forged request may bring, is no upload.
         samples: questions of the test set.
         question, picture, base: as typed, the path of an upload, the name of the chosen base.
-        face: its number from the left, 0 for the whole picture, None for the most probable one.
-        rerank: whether passages are re-ranked.
+        face, rerank: see `Asker.ask`.
     """
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
         if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
         if face is not None and not math.isfinite(face):
-            expected = "0 for the whole picture, 1 for the leftmost face"
-            raise BadInput("this is not the number of a face", got=face, expected=expected)
+            raise BadInput("this is not the number of a face", got=face)
         image = None if picture is None else _read_upload(Path(picture), uploads)
         answer = bases[base].ask(question, image, rerank=rerank, face=None if face is None else round(face))
     except BadInput as problem:
@@ -98,7 +96,7 @@ def _read_upload(path: Path, uploads: Path) -> bytes:
 
 
 def answer_html(question: str, answer: Answer, expected: Expected | None = None) -> str:
-    """The answer, all texts escaped, all pictures inside; with what is expected, where that is known."""
+    """Render an answer, all texts escaped, all pictures inside; with what is expected, where that is known."""
     supports = answer.supports
     groups = {
         "re-ranking": [support.reranking for support in supports if support.reranking is not None],
@@ -108,7 +106,7 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
     return render(
         "ask.html", question=question, answer=answer, invented=INVENTED, expected=expected,
         right=expected is not None and bool(exact_match(fold(answer.text), map(fold, expected.answers))),
-        place=answer.faces.index(answer.face) + 1 if answer.face in answer.faces else None,
+        place=answer.face and answer.faces.index(answer.face) + 1,
         picture=None if answer.picture is None else frame_faces(answer.picture, answer.face, answer.faces),
         supports=[(support, support.mark or (len(support.text), len(support.text))) for support in supports],
         bars=[[{"title": title, **rows[place]} for title, rows in bars.items()] for place in range(len(supports))],
@@ -116,11 +114,11 @@ def answer_html(question: str, answer: Answer, expected: Expected | None = None)
     )  # fmt: skip
 
 
-def frame_faces(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound] = ()) -> str:
-    """A `data:` address of the question's picture, small, its face framed; several faces have their numbers."""
+def frame_faces(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound]) -> str:
+    """Return a `data:` address of the question's picture, small, faces framed; several have their numbers."""
     picture = decode(image, max_side=SIDE, max_pixels=PIXELS)
     drawing, width = ImageDraw.Draw(picture), max(2, max(picture.size) // 120)
-    for number, other in enumerate(faces if len(faces) > 1 else [face] if face is not None else [], 1):
+    for number, other in enumerate(faces, 1):
         left, top, right, bottom = other.box
         corners = (left * picture.width, top * picture.height, right * picture.width, bottom * picture.height)
         colour = FRAME if other == face else OTHER
@@ -132,7 +130,7 @@ def frame_faces(image: bytes, face: FaceFound | None, faces: Sequence[FaceFound]
 
 
 def _bars(several: Sequence[Mapping[str, float]]) -> list[dict[str, Any]]:
-    """The sum and the bars of each passage; the largest contribution to any passage fills half the track."""
+    """Return sum and bars of each passage; the largest contribution to any passage fills half the track."""
     largest = max((abs(value) for parts in several for value in parts.values()), default=0) or 1.0
     return [
         {"sum": sum(parts.values()),

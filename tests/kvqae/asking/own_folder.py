@@ -11,8 +11,7 @@ from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_clip
 from trivium.kvqae.asking.asker import Asker
-from trivium.kvqae.asking.building import VERSION
-from trivium.kvqae.asking.models import BaseSettings, NamedEncoder
+from trivium.kvqae.asking.encoding import VERSION, BaseSettings, NamedEncoder
 from trivium.kvqae.asking.own_base import OwnBase
 
 
@@ -56,5 +55,5 @@ def settings(root: Path, source: Path, **changes) -> BaseSettings:
     return BaseSettings(version=VERSION, source=source, image_encoders={"clip": encoder}, **changes)
 
 
-def open_asker(folder: Path, foreign: Any, reader: Any = None) -> Asker:
-    return Asker(lambda: OwnBase(folder, foreign, reader))
+def open_asker(folder: Path, foreign: Any, *reader: Any) -> Asker:
+    return Asker(lambda: OwnBase(folder, foreign, *reader))

@@ -14,7 +14,7 @@ from tests.kvqae.asking.locked_project import write_lock
 from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.kvqae.asking import answer
-from trivium.kvqae.asking.answer import MAX_BYTES, PictureView, ReaderAnswer
+from trivium.kvqae.asking.answer import PictureView, ReaderAnswer
 from trivium.kvqae.asking.asker import Asker, Base
 from trivium.kvqae.asking.graph import GraphBase
 from trivium.kvqae.asking.systems import fuse
@@ -57,11 +57,11 @@ class Echo(Base):
         self.width = Image.open(io.BytesIO(image)).width
         return PictureView(image)
 
+    def search(self, view, vectors):
+        raise AssertionError(view)
+
     def fuse(self, runs):
         return fuse(runs, {"bm25": 1.0}, {"bm25": Scale(0.0, 1.0)})
-
-    def check_question(self, question):
-        return []
 
     def read(self, question, ranked, texts, entry):
         time.sleep(0.001)
@@ -108,7 +108,7 @@ def test_a_question_that_fails_does_not_stop_the_next(asker):
     [
         ("  \n\t", None, "the question is empty"),
         ("\u3000", None, "the question is empty"),
-        ("who?", bytes(MAX_BYTES + 1), "too large; got '33554433 bytes'"),
+        ("\u200b\0", None, "the question is empty"),
         ("who?", b"", "the picture.*this is not an image that can be read .*JPEG, PNG, WebP, GIF, BMP or TIFF"),
         ("who?", b"\0\0\0\x18ftypheic", "the picture.*a picture of a kind that is not read .HEIC."),
     ],
@@ -135,18 +135,17 @@ def test_the_pipeline_gets_the_decoded_picture_without_loss_and_so_does_who_show
 
 def test_what_is_missing_is_named_with_the_way_to_make_it(tmp_path):
     with pytest.raises(BadInput, match="params.yaml: no such parameter file"):
-        GraphBase(tmp_path, "dpr_few_shot_image")
+        GraphBase(tmp_path)
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text())
     with pytest.raises(BadInput, match=r"fusion\.json: not there: run `make repro` first"):
-        GraphBase(tmp_path, "dpr_few_shot_image")
+        GraphBase(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("row", "message"),
     [
         ("dpr_few_shot_image", r"kvqae\.fuse has changed since the last run: run `make repro` first"),
-        ("brought_mine_image", r"a row with a brought run, .*got \['brought_mine'\]"),
-        ("nope", r"no such row.*got 'nope' \(choices: .*bm25_image, brought_mine_image,"),
+        ("brought_mine_image", r"brought_mine_image': a row with a brought run .*got \['brought_mine'\]"),
     ],
 )
 def test_rows_that_cannot_be_asked(tmp_path, row, message):

@@ -39,15 +39,15 @@ def test_nothing_becomes_markup():
 
 def test_the_frame_is_around_the_face_at_any_size():
     width, height = 3000, 1500
-    face = FaceFound((0.25, 0.2, 0.75, 1.2), 0.99, 1)  # a box may reach out of the picture
-    image = np.asarray(picture(frame_faces(jpeg(width, height), face)).convert("RGB")).astype(int)
+    face = FaceFound((0.25, 0.2, 0.75, 1.2), 0.99)  # a box may reach out of the picture
+    image = np.asarray(picture(frame_faces(jpeg(width, height), face, [face])).convert("RGB")).astype(int)
     orange = (np.abs(image - (255, 149, 0)) < 60).all(axis=2)
     rows, columns = np.nonzero(orange)
     shape = np.array(image.shape[:2])
     assert max(shape) <= 480
     assert [columns.min() / shape[1], columns.max() / shape[1]] == pytest.approx([0.25, 0.75], abs=0.03)
     assert rows.min() / shape[0] == pytest.approx(0.2, abs=0.03)
-    plain = np.asarray(picture(frame_faces(jpeg(width, height), None)).convert("RGB"))
+    plain = np.asarray(picture(frame_faces(jpeg(width, height), None, [])).convert("RGB"))
     assert (plain > 250).all()
 
 

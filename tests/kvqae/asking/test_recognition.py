@@ -9,7 +9,7 @@ from tests.kvqae.asking.own_folder import open_asker, settings
 from tests.kvqae.asking.test_building import FACES, make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.models import NamedEncoder
+from trivium.kvqae.asking.encoding import NamedEncoder
 from trivium.kvqae.asking.recognition import Calibration, Pictured, calibrate, find_entries, rank
 
 

@@ -11,12 +11,12 @@ from tests.stages.kvqae.test_local_features import jpeg
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
-from trivium.kvqae.asking import reranking
+from trivium.kvqae.asking import graph
 from trivium.kvqae.asking.answer import QUERY, PictureView
-from trivium.kvqae.asking.reranking import WHY_BLIND, Rerankers
+from trivium.kvqae.asking.graph import WHY_BLIND, Rerankers
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.model_files import leave_out
-from trivium.kvqae.rerankers.rrt import Base, build_rrt
+from trivium.kvqae.rerankers.rrt import Base, build_rrt, rerank
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.extractors import SiftExtractor, load_extractor
 
@@ -42,11 +42,11 @@ def without_rrt(tmp_path, monkeypatch):
     (tmp_path / "data/kvqae/runs/reranked/rrt/test.trec").write_text("")
     angles = np.arange(4.0)
     faces = SimpleNamespace(matrix=lambda name: np.stack([np.cos(angles), np.sin(angles)], axis=1))
-    monkeypatch.setattr(reranking, "load_cross_encoder", lambda folder, tokens: (torch.nn.Linear(1, 1), None))
-    monkeypatch.setattr(reranking, "face_images", lambda *paths: (faces, np.arange(4)))
-    monkeypatch.setattr(reranking, "rerank_run", lambda asked, run, score: run)
+    monkeypatch.setattr(graph.cross_encoder, "load_cross_encoder", lambda *_: (torch.nn.Linear(1, 1), None))
+    monkeypatch.setattr(graph.arcface, "face_images", lambda *paths: (faces, np.arange(4)))
+    monkeypatch.setattr(graph.cross_encoder, "rerank_run", lambda asked, run, score: run)
     entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}
-    values = {"rerankers": entries, "texts.pair_tokens": 8, "texts.pair_batch": 1}
+    values = {"kvqae.rerankers": entries, "kvqae.texts.pair_tokens": 8, "kvqae.texts.pair_batch": 1}
     return Rerankers(SimpleNamespace(require=lambda path: tmp_path / path, value=values.get))
 
 
@@ -68,33 +68,22 @@ PICTURES = {f"{name}.jpg": jpeg(seed) for seed, name in enumerate("abcdef")} | {
 IMAGE_OF = pa.chunked_array([["a.jpg", "page.jpg", None], ["b.jpg", "gone.jpg", "c.jpg", "a.jpg", "f.jpg"]])
 
 
-def looking(folder, listed):
-    """Re-rankers of which only RRT is there, after a graph that described these pictures; passage p is of article p."""
+def test_pictures_are_described_now_and_compared_as_in_the_stage(tmp_path):
+    """Passage p is of article p; the stage has described all pictures beforehand."""
     made = object.__new__(Rerankers)
-    made._most, made._settings = 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
-    write_json(folder / "extractor" / "extractor.json", {"kind": "sift"})
+    made.why_blind, made._most, made._settings = None, 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
+    write_json(tmp_path / "extractor" / "extractor.json", {"kind": "sift"})
     limits = {"max_side": 256, "max_pixels": 10_000_000}
-    made._extract = load_extractor(folder / "extractor", most=5, files=None, **limits)
-    write_images(folder / "images", PICTURES.items())
-    made._images, made._image_of = Images(folder / "images"), IMAGE_OF
+    made._extract = load_extractor(tmp_path / "extractor", most=5, files=None, **limits)
+    write_images(tmp_path / "images", PICTURES.items())
+    made._images, made._image_of, made._article_of = Images(tmp_path / "images"), IMAGE_OF, np.arange(len(IMAGE_OF))
     torch.manual_seed(0)
     made._rrt = build_rrt(global_dimension=SiftExtractor.global_dimension, layers=1, heads=4, hidden=16).eval()
-    features = made._describe({name: PICTURES[name] for name in listed})
-    made._base = Base(np.arange(len(IMAGE_OF)), features.rows(IMAGE_OF), features)
-    return made
-
-
-@pytest.mark.parametrize("listed", [[], ["c.jpg"], ["f.jpg", "page.jpg", "b.jpg"]])
-def test_pictures_that_no_list_of_the_graph_asked_for_are_described_now(tmp_path, monkeypatch, listed):
     initial = Run.from_dict({QUERY: {passage: 9.0 - passage for passage in range(len(IMAGE_OF))}})
-    seen = PictureView(image=jpeg(9))
-    everything = looking(tmp_path / "all", list(PICTURES))._by_picture(seen, initial)
-    made = looking(tmp_path / "some", listed)
-    described = []
-    describe = made._describe
-    monkeypatch.setattr(made, "_describe", lambda images: described.append([*images]) or describe(images))
-    found = made._by_picture(seen, initial)
+    found = made._by_picture(PictureView(image=jpeg(9)), initial)
+    query, features = made._describe({"q": jpeg(9)}), made._describe(PICTURES)
+    base = Base(np.arange(len(IMAGE_OF)), features.rows(IMAGE_OF), features)
+    expected, _ = rerank(initial, np.array([0]), query, base, made._rrt, depth=7, batch=2)
     assert sorted(found.documents[0][found.documents[0] >= 0].tolist()) == [0, 3, 5, 6]  # 7 is below the depth
-    assert (found.documents == everything.documents).all()
-    assert np.allclose(found.scores, everything.scores, rtol=0, atol=1e-5, equal_nan=True)  # other pairs in a batch
-    assert described[1:] == [sorted({"a.jpg", "b.jpg", "c.jpg", "page.jpg"} - set(listed))]
+    assert (found.documents == expected.documents).all()
+    assert np.allclose(found.scores, expected.scores, rtol=0, atol=1e-5, equal_nan=True)

@@ -10,31 +10,24 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.pictures import KINDS, unread_picture
-from trivium.kvqae.retrieval.systems import system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.measures.runs import Run
-from trivium.vision.decoding import Reason, Unreadable, decode
+from trivium.vision.decoding import Unreadable, decode
 from trivium.vision.encoder_registry import ENCODERS
 
 QUERY = "question"  # id of the only query of a run
 IMAGE = "the picture"  # name in messages of a picture without a file
-MAX_BYTES = 32 * 2**20  # of a picture's file
-PROBLEMS: dict[Reason, str] = {
-    "not_an_image": f"this is not an image that can be read ({KINDS})",
-    "corrupt": "the image is broken",
-    "too_large": "the image has too many pixels",
-}
 LABELS = {
     "bm25": "text, BM25",
     "reranked_text": "re-ranked, text",
     "reranked_image": "re-ranked, face and picture",
 }
-NAMED_BY = {system_of(name): name for name in ENCODERS}  # search by names → its encoder of the picture
 INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
 WOULD_READ = (
     "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
     "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
 )
+NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
 ROUTES = {"face": "face", "whole": "picture"}
 
 
@@ -44,8 +37,6 @@ def label_of(system: str) -> str:
         return LABELS[system]
     if system in TEXT_ENCODERS:
         return f"text, {TEXT_ENCODERS[system].label}"
-    if system in NAMED_BY:
-        return f"names, {ENCODERS[NAMED_BY[system]].label}"
     if system not in ENCODERS:  # a model of a user's own base
         return system
     return f"{ROUTES[ENCODERS[system].route]}, {ENCODERS[system].label}"
@@ -56,14 +47,12 @@ def decode_given(image: bytes, file: Path | None, limits: Mapping[str, int]) -> 
 
     `BadInput`: it cannot be decoded, or is too large; `file` is its name in messages.
     """
-    if len(image) > MAX_BYTES:
-        expected = f"at most {MAX_BYTES}"
-        raise BadInput("the image file is too large", file=file, got=f"{len(image)} bytes", expected=expected)
     name = file or IMAGE
     try:
         picture = decode(image, **limits)
     except Unreadable as problem:
-        raise BadInput(unread_picture(name, image[:32]) or PROBLEMS[problem.reason], file=name) from None
+        other = f"this is not an image that can be read ({KINDS}): {problem}"
+        raise BadInput(unread_picture(name, image[:32]) or other, file=name) from None
     out = io.BytesIO()
     picture.save(out, "BMP")
     return out.getvalue()
@@ -75,7 +64,6 @@ class FaceFound:
 
     box: tuple[float, float, float, float]  # left, top, right, bottom as shares of the sides; may reach out of [0, 1]
     probability: float  # the detector's
-    faces: int  # how many the picture has
 
 
 @dataclass(frozen=True)
@@ -95,7 +83,7 @@ class PictureView:
     image: bytes | None = None
     runs: Mapping[str, Run] = field(default_factory=dict)  # passages ranked by the systems that serve the picture
     face: FaceFound | None = None  # the one that was searched for
-    faces: Sequence[FaceFound] = ()  # from left to right, where one may be chosen
+    faces: Sequence[FaceFound] = ()  # all of them, from left to right
     vector: NDArray[np.float16] | None = None  # ArcFace's, (1, dimension); None without a face
     entries: Sequence[RecognisedEntry] = ()  # best first
     notes: Sequence[str] = ()

@@ -7,33 +7,28 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.answer import WOULD_READ, Answer, PictureView, ReaderAnswer, Support, decode_given
-from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier
-from trivium.kvqae.asking.systems import Bm25, Dense, Fused, scores_of
+from trivium.kvqae.asking.answer import NO_READER, Answer, FaceFound, PictureView, ReaderAnswer, Support, decode_given
+from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier, EndpointReader
+from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import Candidate
 from trivium.measures.runs import Run
+from trivium.vision.align import align
+from trivium.vision.decoding import open_picture
+from trivium.vision.image_encoding import LoadedEncoder
 
 if TYPE_CHECKING:
-    from trivium.kvqae.asking.reranking import Rerankers
+    from trivium.kvqae.asking.graph import Rerankers
 
+Reader = FolderReader | EndpointReader
 MAX_CHARACTERS = 1000  # of a question
 NO_PICTURE = "No picture was given: the answer comes from the text systems alone."
-NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
-
-
-class Reader(Protocol):
-    """Reader of answers in passages."""
-
-    def read(self, question: str, ranked: Mapping[int, float], texts: PassageTexts, entry: str | None) -> ReaderAnswer:
-        """Answer from passages (→ score, best first); `entry` is what the picture shows, None if not sure."""
-        ...
 
 
 class Base(ABC):
@@ -46,6 +41,7 @@ class Base(ABC):
     unread: str = NO_READER  # a note if there is no reader
     passages: int  # number of passages that are read
     limits: dict[str, int]  # of pictures, see `decode_picture`
+    encoders: Mapping[str, LoadedEncoder]  # of pictures, by name
     rerankers: "Rerankers | None" = None
     why_not_reranked: str = ""  # a note if re-ranking is asked for
     invented: bool = False  # see `INVENTED`
@@ -54,13 +50,34 @@ class Base(ABC):
     def check(self) -> None:
         """Check that the files are those that were loaded; `BadInput` if they have changed."""
 
-    @abstractmethod
     def look(self, image: bytes, face: int | None) -> PictureView:
         """Search with an upright picture of bounded size.
 
-        `face` is the number of a face, from 1, from left to right; 0: the whole picture; None: the most probable face.
-        `BadInput`: no such face.
+        `face` is the number of a face, from 1, from left to right; 0: the whole picture; None: the most probable face,
+        or the whole picture without one. `BadInput`: no such face.
         """
+        shown = open_picture(image)
+        pixels, sides = np.asarray(shown), np.tile(shown.size, 2)
+        detector = next(filter(None, (encoder.detector for encoder in self.encoders.values())), None)
+        places = [] if detector is None else detector.detect_all(pixels)
+        faces = [FaceFound(tuple((at.box / sides).tolist()), at.probability) for at in places]
+        if face is not None and not 0 <= face <= len(faces):
+            expected = f"0, the whole picture{f', or 1 to {len(faces)}, from left to right' if faces else ''}"
+            raise BadInput("no such face", field="--face", got=face, expected=expected)
+        if face is None and faces:  # as the stages choose: of equal probability the largest
+            sizes = [(at.probability, np.prod(at.box[2:] - at.box[:2])) for at in places]
+            face = 1 + max(range(len(sizes)), key=sizes.__getitem__)
+        which = f"number {face} from the left" if face else "none of them"
+        several = f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
+        looked_at = align(pixels, places[face - 1].landmarks) if face else shown
+        routed = {name: one for name, one in self.encoders.items() if (one.detector is not None) == bool(face)}
+        vectors = {name: one.embed([looked_at])[0] for name, one in routed.items()}
+        notes, chosen = [several] if len(faces) > 1 else [], faces[face - 1] if face else None
+        return self.search(PictureView(image, face=chosen, faces=faces, notes=notes), vectors)
+
+    @abstractmethod
+    def search(self, view: PictureView, vectors: Mapping[str, NDArray[np.float32]]) -> PictureView:
+        """Search with each encoder's vector of a face, or of the whole picture; adds the results to the view."""
 
     def use_entries(self, scores: Mapping[str, float]) -> PictureView:
         """Use given search results, {title of an entry: score}, instead of searching with the picture."""
@@ -73,10 +90,6 @@ class Base(ABC):
     @abstractmethod
     def picture_of(self, passage: int) -> bytes | None:
         """Return the picture of a passage's article; None without one."""
-
-    def check_question(self, question: str) -> list[str]:
-        """Return notes on a question; `BadInput` if no model can read it."""
-        return []
 
 
 class Asker:
@@ -96,21 +109,15 @@ class Asker:
             raise
 
     def ask(
-        self,
-        question: str,
-        image: bytes | None,
-        *,
-        rerank: bool = True,
-        face: int | None = None,
-        entries: Mapping[str, float] | None = None,
-        file: Path | None = None,
-    ) -> Answer:
+        self, question: str, image: bytes | None, *, rerank: bool = True, face: int | None = None,
+        entries: Mapping[str, float] | None = None, file: Path | None = None,
+    ) -> Answer:  # fmt: skip
         """Answer a question about a picture; `file` is its name in messages; see `Base.look` and `Base.use_entries`.
 
         Raises:
             BadInput: no question, a picture that cannot be read, no such face, or the base has changed since.
         """
-        if not question.strip():
+        if not "".join(filter(str.isprintable, question)).strip():
             raise BadInput("the question is empty")
         picture = None if image is None else decode_given(image, file, self.base.limits)
         if entries is not None:
@@ -124,8 +131,9 @@ class Asker:
     def _answer(self, question: str, picture: bytes | None, look: Callable[[], PictureView], rerank: bool) -> Answer:
         base, started = self.base, time.perf_counter()
         base.check()
-        question, notes = _cut(question)
-        notes += base.check_question(question)
+        question, length = question.encode("utf-8", "replace").decode(), len(question)  # without lone surrogates
+        notes = [f"The question is too long: only its first {MAX_CHARACTERS} of {length} characters count."]
+        question, notes = question[:MAX_CHARACTERS], notes if length > MAX_CHARACTERS else []
         view = look()
         notes += view.notes
         runs = {name: system.search(question) for name, system in base.text_systems.items()}
@@ -193,12 +201,3 @@ class Asker:
 
     def __exit__(self, *_: object) -> None:
         self._thread.shutdown()
-
-
-def _cut(question: str) -> tuple[str, list[str]]:
-    """Cut a question to `MAX_CHARACTERS`; returns also a note if it was cut."""
-    question = question.encode("utf-8", "replace").decode()  # replaces lone surrogates, which a terminal may give
-    if len(question) <= MAX_CHARACTERS:
-        return question, []
-    note = f"The question is too long: only its first {MAX_CHARACTERS} of {len(question)} characters count."
-    return question[:MAX_CHARACTERS], [note]

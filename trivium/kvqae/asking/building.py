@@ -11,8 +11,9 @@ A base is a folder that is replaced as a whole:
 """
 
 import hashlib
+import shutil
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -22,14 +23,13 @@ import pyarrow as pa
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.matrices import read_matrix
 from trivium.core.parameters import validate
-from trivium.core.reading import LARGEST_IMAGE, read_bytes, refuse_other
+from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_json, read_table, write_csv, write_json, write_table
 from trivium.kvqae.asking import encoding
-from trivium.kvqae.asking.encoding import NO_FACE, Shown, Vectors, VectorStore
+from trivium.kvqae.asking.encoding import NO_FACE, VERSION, BaseSettings, Model, Shown, Vectors, VectorStore
 from trivium.kvqae.asking.entries import Source
-from trivium.kvqae.asking.models import BaseSettings, Model
 from trivium.kvqae.asking.recognition import Pictured, calibrate
 from trivium.kvqae.knowledge_base.passages import cut_articles
 from trivium.kvqae.retrieval.bm25 import build_index
@@ -43,50 +43,35 @@ FLAWED = {
     "truncated": "its end is missing; the part before it was used",
     "broken_exif": "its EXIF block is broken: perhaps it is not upright",
 }
-VERSION = 2  # version of this code and of a base's folder
 VIEWS = 200  # most pictures of which another view is drawn
-ROWS_AT_A_TIME = 20_000  # vectors in memory while they are written
 
 
-def _list_pictures(source: Source) -> Iterator[tuple[int, Shown]]:
-    """Yield (number of the entry, picture); each picture, by the hash of its bytes, once for an entry."""
-    owner: dict[str, int] = {}
+def _list_pictures(source: Source) -> tuple[list[Shown], list[int]]:
+    """List pictures and the numbers of their entries; each picture, by the hash of its bytes, once for an entry."""
+    owner, shown = dict[str, int](), dict[tuple[int, str], Shown]()
     for article, entry in enumerate(source.entries):
-        own: set[str] = set()
         for path in entry.pictures:
             try:
                 sha256 = hash_of(path)
             except (BadInput, OSError) as error:
                 source.note("unreadable_picture", path, str(error))
                 continue
-            if sha256 in own:
+            if (article, sha256) in shown:
                 source.note("duplicate", path, f"a picture that {entry.place} has already")
                 continue
-            own.add(sha256)
             if owner.setdefault(sha256, article) != article:
                 source.note("shared_picture", path, f"with {source.entries[owner[sha256]].place}")
-            yield article, Shown(sha256, path)
+            shown[article, sha256] = Shown(sha256, path)
+    return list(shown.values()), [article for article, _ in shown]
 
 
 def hash_of(path: Path) -> str:
-    """Compute the SHA-256 of a file.
-
-    Raises:
-        BadInput: it cannot be opened, is empty or too large, or is a pointer of Git LFS or an HTML page.
-    """
-    refuse_other(path)
-    if not (data := read_bytes(path, LARGEST_IMAGE)):
-        raise BadInput("file is empty", file=path)
-    return hashlib.sha256(data).hexdigest()
+    """Compute the SHA-256 of a file; `BadInput`: it cannot be read, or is too large."""
+    return hashlib.sha256(read_bytes(path, LARGEST_IMAGE)).hexdigest()
 
 
 def build(
-    settings: BaseSettings,
-    source: Source,
-    out: Path,
-    stores: Path,
-    pictures: Sequence[Model],
-    texts: Sequence[Model],
+    settings: BaseSettings, source: Source, out: Path, stores: Path, pictures: Sequence[Model], texts: Sequence[Model]
 ) -> dict[str, Any]:
     """Make a base from a source, complete or not at all; returns the content of `base.json`.
 
@@ -95,9 +80,8 @@ def build(
     Raises:
         BadInput: an encoder cannot be loaded, or an embedding has NaN.
     """
-    listed = list(_list_pictures(source))
-    shown, owners = [picture for _, picture in listed], np.array([article for article, _ in listed], np.int64)
-    numbers = range(len(source.entries))
+    shown, entries = _list_pictures(source)
+    owners, hashes, numbers = np.array(entries, np.int64), [one.key for one in shown], range(len(source.entries))
     articles = pa.table(
         {"article": numbers} | {name: [getattr(one, name) for one in source.entries] for name in ("title", "place")}
     )
@@ -114,20 +98,21 @@ def build(
     with write_folder(out) as draft:
         write_table(draft / ARTICLES, articles)
         write_table(draft / PASSAGES, cut.replace_schema_metadata({"kb_passages": str(len(cut))}))
-        paths, hashes = [str(picture.path) for picture in shown], [picture.key for picture in shown]
+        paths = [str(picture.path) for picture in shown]
         write_table(draft / SHOWN, pa.table([owners, paths, hashes], schema=_PICTURES))
         for model in pictures:
-            store = store_of[model.digest]
+            store, folder = store_of[model.digest], draft / "pictures" / model.name
             encoded[model.name] = encoding.encode_pictures(model, shown, store)
-            blanks = store.remarks(has_vector=False)
-            rows = np.array([row for row, key in enumerate(hashes) if key not in blanks], np.int64)
-            _write_vectors(draft / "pictures" / model.name / VECTORS, [hashes[row] for row in rows], store)
-            np.save(draft / "pictures" / model.name / ROWS, rows)
+            rows = np.array([row for row, key in enumerate(hashes) if store.stored[key][0] is not None], np.int64)
+            folder.mkdir(parents=True)
+            np.save(folder / VECTORS, store.take([hashes[row] for row in rows]))
+            np.save(folder / ROWS, rows)
             vectors[model.name] = len(rows)
         for model in texts:
             store = store_of[model.digest]
             encoded[model.name] = encoding.encode_passages(model, by_key, store, settings.text_tokens)
-            _write_vectors(draft / "texts" / f"{model.name}.npy", keys, store)
+            (draft / "texts").mkdir(exist_ok=True)
+            np.save(draft / "texts" / f"{model.name}.npy", store.take(keys))
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
         build_index(draft / BM25, documents, analyzer="english", threads=1, heap_gib=1)
         times = Counter(hashes)
@@ -154,26 +139,22 @@ def build(
             "counts": dict(Counter(problem.kind for problem in source.problems)),
         }
         write_json(draft / DESCRIBED, described)
-    kept = {model.digest: set(hashes) for model in pictures} | {model.digest: set(keys) for model in texts}
-    encoding.keep_only(stores, kept)
+    for place in stores.iterdir() if stores.is_dir() else ():  # of other encoders
+        if place.name not in store_of:
+            shutil.rmtree(place) if place.is_dir() else place.unlink()
+    for model in models:
+        store_of[model.digest].keep_only(set(hashes if model in pictures else keys))
     return described
 
 
 def _note_flaws(source: Source, shown: Sequence[Shown], store: VectorStore) -> None:
-    """Note pictures without vector, unless they only lack a face; then those with a vector in spite of a flaw."""
-    blanks, flaws = (store.remarks(has_vector=has_vector) for has_vector in (False, True))
+    """Note pictures without vector, unless they only lack a face, and those with a vector in spite of a flaw."""
     for picture in shown:
-        if (why := blanks.get(picture.key, NO_FACE)) != NO_FACE:
-            source.note("broken_picture", picture.path, why)
-    for picture in shown:
-        for flaw in flaws.get(picture.key, "").split():
+        vector, remark = store.stored[picture.key]
+        if vector is None and remark != NO_FACE:
+            source.note("broken_picture", picture.path, str(remark))
+        for flaw in (remark or "").split() if vector is not None else ():
             source.note(flaw, picture.path, FLAWED[flaw])
-
-
-def _write_vectors(path: Path, keys: Sequence[str], store: VectorStore) -> None:
-    with write_matrix(path, len(keys), store.take(keys[:1]).shape[1], np.float32) as matrix:
-        for start in range(0, len(keys), ROWS_AT_A_TIME):
-            matrix[start : start + ROWS_AT_A_TIME] = store.take(keys[start : start + ROWS_AT_A_TIME])
 
 
 def read_pictured(base: Path, name: str, weight: float) -> Pictured:
@@ -194,10 +175,9 @@ def _draw_views(
     for model in models:
         store = store_of[model.digest]
         encoding.encode_pictures(model, list(views.values()), store)
-        blanks = store.remarks(has_vector=False)
         for row, view in views.items():
-            if view.key not in blanks:
-                vectors[row][model.name] = store.take([view.key])[0]
+            if (vector := store.stored[view.key][0]) is not None:
+                vectors[row][model.name] = vector
     return vectors
 
 

@@ -1,99 +1,176 @@
-"""Encode pictures and passages, and store vectors by the hash of the item, so that nothing is encoded twice.
+"""Encoders of a user's own base, and the vectors of its pictures and passages, stored so that none is made twice.
 
-A store is one SQLite file; a batch is one transaction. Deleted vectors, such as those of faces, are overwritten.
+Vectors go by the hash of what they describe. Those of a batch are written together; those of what is deleted, such as
+faces, are removed.
 """
 
 import hashlib
+import json
 import os
-import shutil
-import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 from PIL import Image, ImageEnhance
+from pydantic import Field
 from tqdm import tqdm
 
 from trivium.core.engine import LocalEngine, all_workers
 from trivium.core.errors import BadInput
-from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import in_groups
-from trivium.formats.pictures import unread_picture
-from trivium.kvqae.asking.models import LIMITS, Model
+from trivium.core.parameters import Parameters
+from trivium.core.reading import LARGEST_IMAGE, open_file, read_bytes
+from trivium.core.tables import in_groups, read_table, write_table
+from trivium.kvqae.retrieval.text_encoders import Side, family_of
 from trivium.vision.align import align
 from trivium.vision.decoding import Picture, Unreadable, decode_picture
-from trivium.vision.image_encoding import LoadedEncoder
+from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
+from trivium.vision.image_encoder import Route
+from trivium.vision.image_encoding import LoadedEncoder, load_encoder
 
 if TYPE_CHECKING:  # torch takes seconds to import
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
 
 Vectors = NDArray[np.float32]
-FILE = "vectors.sqlite"
-# `blank`: why there is no vector; with a vector, the flaws of its picture, separated by spaces.
-_TABLE = """CREATE TABLE IF NOT EXISTS vectors
-    (encoder TEXT, key TEXT, vector BLOB, blank TEXT, PRIMARY KEY (encoder, key))"""
+Stored = tuple[Vectors | None, str | None]  # see `VectorStore`
+VERSION = 3  # of this code and of a base's folder; with another one everything is encoded again
+LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
+_STORED = pa.schema([("key", pa.string()), ("vector", pa.binary()), ("remark", pa.string())])
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
 NO_FACE = "no face"
 
 
+class NamedEncoder(Parameters):
+    """An encoder of the base.
+
+    The registries' members are known by their names; any other model is known by what `trivium odmap` calls it.
+    """
+
+    registered: bool = Field(description="A member of the registries; else a model as `trivium odmap` names it")
+    model: str = Field(min_length=1, description="Its folder, or kind and name such as open_clip:ViT-B-32/openai")
+    settings: dict[str, Any] = Field(default={}, description="Of the registry's member, besides its folder")
+    weight: float = Field(gt=0, description="In the sum of pictures' or texts' scores; only proportions matter")
+
+
+class BaseSettings(Parameters):
+    """Settings of a base."""
+
+    version: int = Field(description="Of the code that makes bases: a base of another version is made again")
+    source: Path = Field(description="The folder, or the table, that the base is made of")
+    words: int = Field(default=100, ge=8, le=400, description="Most tokens of a passage; the title is not counted")
+    text_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of a text that an encoder reads")
+    image_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of pictures, by name")
+    text_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of texts, by name, beside BM25")
+    bm25_weight: float = Field(default=1.0, ge=0, description="As the text encoders' weights; 0: BM25 has no say")
+    k1: float = Field(default=0.9, ge=0, description="BM25's saturation")
+    b: float = Field(default=0.4, ge=0, le=1, description="BM25's normalisation by length")
+    reader: str | None = Field(default=None, description="Folder of a reader; null: named when a question is asked")
+    reader_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of question and passage, read together")
+    answer_tokens: int = Field(default=10, ge=1, description="Longest answer")
+    passages: int = Field(default=5, ge=1, description="Passages that the reader reads")
+    invented: bool = Field(default=False, description="Models of the sample's invented world: every answer says so")
+
+
+@dataclass(frozen=True)
+class Model:
+    """An encoder of pictures, or of texts."""
+
+    name: str  # in the base
+    label: str  # for people
+    digest: str  # digest of weights, settings and code; equal digests give equal vectors
+    load: Callable[..., Any] = field(compare=False)  # makes a `LoadedEncoder`; of a `Side` a `TextEncoder`
+    route: Route = "whole"  # of pictures
+
+
+Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that is in no registry
+
+
+def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
+    """Compute the digest of a folder's files, or of one file, and of settings; `BadInput`: no file."""
+    inside = [folder] if folder.is_file() else folder.rglob("*")
+    files = sorted(path for path in inside if path.is_file() and path.suffix != ".md")
+    if not files:
+        raise BadInput("no model", file=folder, expected="a folder with weights")
+    hashes = {}
+    for path in files:
+        with open_file(path) as stream:
+            hashes[path.relative_to(folder).as_posix()] = hashlib.file_digest(stream, "sha256").hexdigest()
+    decisive = json.dumps([VERSION, {"files": hashes, **settings}], sort_keys=True)
+    return hashlib.sha256(decisive.encode()).hexdigest()[:32]
+
+
+def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], list[Model]]:
+    """List a base's encoders of pictures, and of texts; `BadInput`: the weights of one are missing."""
+    pictures, texts = [], []
+    for name, entry in settings.image_encoders.items():
+        if entry.registered:
+            known, folder = ENCODERS[name], Path(entry.model)
+            for file in known.files:
+                if not (folder / file).is_file():
+                    raise BadInput("the encoder's weights are missing", file=folder / file)
+            load = partial(load_encoder, name, encoder_parameters(name, {**entry.settings, "model": folder}))
+            digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
+            pictures.append(Model(name, known.label, digest, load, known.route))
+        else:
+            pictures.append(foreign(name, entry))
+    for name, entry in settings.text_encoders.items():
+        family, folder = family_of(name), Path(entry.model)
+        decisive = {"encoder": name, "prefixes": dict(family.prefixes), "tokens": settings.text_tokens}
+        digest = digest_of_folder(folder / "passage" if family.towers else folder, decisive)
+        texts.append(Model(name, family.label, digest, partial(_load_text_encoder, name, folder)))
+    return pictures, texts
+
+
+@lru_cache(maxsize=2)  # the model is sent with each batch, and stays loaded in a process
+def _load_text_encoder(name: str, folder: Path, side: Side) -> "TextEncoder":
+    from trivium.kvqae.retrieval.text_encoder import TextEncoder
+
+    return TextEncoder(name, folder, side)
+
+
 class VectorStore:
-    """Store of one encoder's vectors, named by the digest of its weights, settings and code; a file when it has one."""
+    """Vectors of one encoder, named by the digest of its weights, settings and code: a folder of tables.
 
-    def __init__(self, folder: Path, digest: str) -> None:
-        self._folder, self._digest = folder, digest
+    `stored` is key → its vector and the flaws of its picture, separated by spaces; or None, and why there is no vector.
+    """
 
-    @cached_property
-    def _file(self) -> sqlite3.Connection:
-        self._folder.mkdir(parents=True, exist_ok=True)
-        file = sqlite3.connect(self._folder / FILE)
-        file.execute("PRAGMA secure_delete = ON")
-        file.execute(_TABLE)
-        return file
-
-    def _select(self, columns: str, condition: str = "TRUE", *values: Any) -> sqlite3.Cursor:
-        query = f"SELECT {columns} FROM vectors WHERE encoder = ? AND {condition}"
-        return self._file.execute(query, [self._digest, *values])
-
-    def remarks(self, *, has_vector: bool) -> dict[str, str]:
-        """Return key → why there is no vector; or, for pictures with a vector, their flaws, separated by spaces."""
-        return dict(self._select("key, blank", "blank IS NOT NULL AND (vector IS NOT NULL) = ?", has_vector))
+    def __init__(self, stores: Path, digest: str) -> None:
+        self._folder, self.stored = stores / digest, dict[str, Stored]()
+        for file in sorted(self._folder.glob("*.parquet")):
+            for row in read_table(file).to_pylist():
+                vector = None if row["vector"] is None else np.frombuffer(row["vector"], "<f4")
+                self.stored[row["key"]] = vector, row["remark"]
 
     def missing(self, keys: Iterable[str]) -> list[str]:
         """Return the keys that are not stored, each once, in their order."""
-        stored = {key for (key,) in self._select("key")} if (self._folder / FILE).exists() else ()
-        return [key for key in dict.fromkeys(keys) if key not in stored]
+        return [key for key in dict.fromkeys(keys) if key not in self.stored]
 
-    def add(self, vectors: Mapping[str, tuple[Vectors | None, str | None]]) -> None:
-        """Store each key's vector and the flaws of its picture; or None, and why there is no vector."""
-        rows = [
-            (self._digest, key, None if vector is None else np.asarray(vector, "<f4").tobytes(), blank)
-            for key, (vector, blank) in vectors.items()
-        ]
-        with self._file:
-            self._file.executemany("INSERT INTO vectors VALUES (?, ?, ?, ?)", rows)
+    def add(self, vectors: Mapping[str, Stored]) -> None:
+        """Store vectors, in a table of their own."""
+        self.stored |= vectors
+        self._write(f"{len(self.stored):09d}", vectors)
+
+    def keep_only(self, keys: Collection[str]) -> None:
+        """Remove all but these keys, from the disk too; a kept picture keeps its view."""
+        self.stored = {key: value for key, value in self.stored.items() if key.partition(":")[0] in keys}
+        self._write("kept", self.stored)
+        for file in self._folder.glob("[0-9]*"):
+            file.unlink()
 
     def take(self, keys: Sequence[str]) -> Vectors:
-        """Read the vectors of these keys, (keys, width), (0, 0) without keys; KeyError if a key has no vector."""
-        stored = [self._select("vector", "key = ? AND vector IS NOT NULL", key).fetchone() for key in keys]
-        if None in stored:
-            raise KeyError(keys[stored.index(None)])
-        return np.stack([np.frombuffer(row[0], "<f4") for row in stored]) if keys else np.zeros((0, 0), np.float32)
+        """Return the vectors of these keys, which have one, (keys, width); (0, 0) without keys."""
+        return np.array([self.stored[key][0] for key in keys], np.float32).reshape(len(keys), -1 if keys else 0)
 
-
-def keep_only(folder: Path, kept: Mapping[str, Collection[str]]) -> None:
-    """Remove all but these keys from a folder's store; `kept` is by digest; a kept picture keeps its view."""
-    if not kept:
-        shutil.rmtree(folder, ignore_errors=True)
-        return
-    with sqlite3.connect(folder / FILE) as file:
-        file.execute("PRAGMA secure_delete = ON")
-        stored = file.execute("SELECT encoder, key FROM vectors").fetchall()
-        gone = [(digest, key) for digest, key in stored if key.partition(":")[0] not in kept.get(digest, ())]
-        file.executemany("DELETE FROM vectors WHERE encoder = ? AND key = ?", gone)
+    def _write(self, name: str, vectors: Mapping[str, Stored]) -> None:
+        rows = [
+            {"key": key, "vector": None if vector is None else np.asarray(vector, "<f4").tobytes(), "remark": remark}
+            for key, (vector, remark) in vectors.items()
+        ]
+        write_table(self._folder / f"{name}.parquet", pa.Table.from_pylist(rows, _STORED))
 
 
 @dataclass(frozen=True)
@@ -112,8 +189,6 @@ class Shown:
         sha256, _, view = self.key.partition(":")
         if hashlib.sha256(data).hexdigest() != sha256:
             raise BadInput("the picture has changed since it was listed: run again", file=self.path)
-        if why := unread_picture(self.path, data[:32]):
-            raise Unreadable("not_an_image", why)
         picture = decode_picture(data, **LIMITS)
         return Picture(draw_view(picture.image, self.key), broken_exif=False) if view else picture
 
@@ -148,7 +223,7 @@ def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) ->
         return 0
     encoder = model.load()
     for part in tqdm(list(in_groups(new, PICTURES_AT_A_TIME)), desc=model.label, unit="batch", mininterval=5):
-        opened, made = dict[str, Picture](), dict[str, tuple[Vectors | None, str | None]]()
+        opened, made = dict[str, Picture](), dict[str, Stored]()
         for key in part:
             try:
                 opened[key] = by_key[key].open()
@@ -199,11 +274,6 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
 
 
 def _encode_texts(model: Model, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
-    encoder = _passage_encoder(model)
+    encoder = model.load("passage")
     titles, texts = zip(*passages, strict=True)
     return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
-
-
-@lru_cache(maxsize=1)  # the model is sent with each batch, and stays loaded in a process
-def _passage_encoder(model: Model) -> "TextEncoder":
-    return model.load("passage")

@@ -16,13 +16,12 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.reading import is_file, read_text
 from trivium.core.tables import read_csv_records, read_json_lines
+from trivium.formats.json_fields import Field
 from trivium.formats.pictures import is_picture, unread_picture
 
 TEXTS, TABLES = (".md", ".txt"), (".csv", ".jsonl")
 _NUMBERED = re.compile(r"(?P<name>.+?)(?:[ _.-]+\d+|[ _-]*\(\d+\))")
 _HEADING = re.compile(r"#{1,6}\s+(?P<title>.*?)\s*#*")
-ADDRESS = ": an address; save the picture in a file, and name that"
-_ADDRESS = re.compile(r"[a-z]{2,}://", re.IGNORECASE)
 _BETWEEN = re.compile(r"[;|,\n]")  # separators of pictures in one cell
 Name = tuple[Path, str]  # folder, and a file's folded name without its suffix
 
@@ -79,10 +78,8 @@ def read_source(path: Path) -> Source:
         _read_folder(path, source)
     elif path.suffix.lower() in TABLES:
         _read_table(path, source)
-    elif path.exists():
-        raise BadInput("neither a folder nor a table", file=path, expected=f"a folder, {' or '.join(TABLES)}")
     else:
-        raise BadInput("no such folder or table", file=path)
+        raise BadInput("no such folder or table", file=path, expected=f"a folder, {' or '.join(TABLES)}")
     source.entries = _distinct(source)
     if not source.entries:
         counts = Counter(problem.kind for problem in source.problems)
@@ -167,7 +164,7 @@ def _read_table(table: Path, source: Source) -> None:
         pictures = merged.setdefault((name, paragraphs), (title, [], place))[1]
         for written, path in (pair for cell in cells for pair in find_pictures(table.parent, cell)):
             if path is None:
-                source.note("missing_picture", place, f"{written}{ADDRESS if _ADDRESS.match(written) else ''}")
+                source.note("missing_picture", place, written)
             elif why := unread_picture(path):
                 source.note("picture_of_another_kind", place, f"{written}: {why}")
             else:
@@ -189,10 +186,9 @@ def find_pictures(folder: Path, cell: str) -> list[tuple[str, Path | None]]:
 
 
 def find_file(folder: Path, name: str) -> Path | None:
-    """Find the file of a name: as written, with / for backslashes, or after `fold`; None for no file."""
-    for spelling in (name, name.replace("\\", "/")):
-        if is_file(folder / spelling):
-            return folder / spelling
+    """Find the file of a name, with / or backslashes: as written, or after `fold`; None for no file."""
+    if is_file(folder / name):
+        return folder / name
     path = folder
     for part in Path(name.replace("\\", "/")).parts:
         names, look = _names_in(path), fold(part)
@@ -218,30 +214,21 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
             yield row, cells["title"].strip(), cells["text"], [image] if image else []
         return
     for row, record in read_json_lines(table):
-        for name in ("title", "text"):
-            if not isinstance(record.get(name), str):
-                raise BadInput("not a text", file=table, row=row, field=name, got=record.get(name))
-        images = record.get("image") or []
-        images = [images] if isinstance(images, str) else images
-        if not isinstance(images, list) or not all(isinstance(image, str) for image in images):
-            raise BadInput("not a name, or a list of names", file=table, row=row, field="image", got=images)
-        yield row, record["title"].strip(), record["text"], images
+        field = Field(record, table, row)
+        image = field.get_or("image", [])
+        images = [image.value] if isinstance(image.value, str) else image.texts()
+        yield row, field["title"].text().strip(), field["text"].text(), list(filter(None, images))
 
 
 def _distinct(source: Source) -> list[Entry]:
-    """Leave out entries with title, text and pictures of an earlier one; note other entries with the same title."""
+    """Leave out entries with the title, the text and the pictures of earlier ones, and note them."""
     kept: list[Entry] = []
-    pictures: dict[tuple[str, tuple[str, ...]], set[Path]] = {}
-    places: dict[str, str] = {}
+    first: dict[tuple[str, tuple[str, ...]], tuple[str, set[Path]]] = {}  # → place, pictures
     for entry in source.entries:
-        title = fold(entry.title)
-        known, place = pictures.get((title, entry.paragraphs)), places.get(title)
-        if known is not None and known.issuperset(entry.pictures):
+        place, pictures = first.setdefault((fold(entry.title), entry.paragraphs), (entry.place, set()))
+        if place != entry.place and pictures.issuperset(entry.pictures):
             source.note("duplicate", entry.place, f"the same as {place}")
-            continue
-        if place is not None:
-            source.note("same_title", entry.place, f"as {place}")
-        pictures.setdefault((title, entry.paragraphs), set()).update(entry.pictures)
-        places.setdefault(title, entry.place)
-        kept.append(entry)
+        else:
+            pictures.update(entry.pictures)
+            kept.append(entry)
     return kept

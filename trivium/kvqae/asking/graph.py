@@ -1,63 +1,115 @@
-"""The graph's knowledge base in memory: systems, scales, re-rankers and reader of a row.
+"""The graph's knowledge base in memory: systems, scales, re-rankers and reader of a row (kvqae.md §3 to §5).
 
-z-scores use each system's mean and deviation over the test questions' lists, since one question has too few scores.
+Passages are ranked and re-ranked with the stages' functions. z-scores use each system's, or re-ranker's, mean and
+deviation over the test questions' lists, since one question has too few scores.
 """
 
-import warnings
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from trivium.core.arithmetic import remember
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
+from trivium.core.lock import Artifacts
 from trivium.core.matrices import read_matrix
-from trivium.core.parameters import used_values
+from trivium.core.parameters import Parameters, RunParameters, read_parameters, validate, value_at, values_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import IMAGE, PROBLEMS, QUERY, FaceFound, PictureView
+from trivium.formats.questions import Question
+from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
 from trivium.kvqae.asking.asker import Base
-from trivium.kvqae.asking.project import Project
-from trivium.kvqae.asking.reranking import SPLIT, Rerankers
-from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, fuse
-from trivium.kvqae.knowledge_base.illustrated_base import FACES_BY, read_illustrated_base
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, knowledge_base_size, read_passage_texts
+from trivium.kvqae.asking.systems import NOBODY, Bm25, Dense, FolderReader, Fused, fuse, round_as_file
+from trivium.kvqae.knowledge_base import passage_texts
+from trivium.kvqae.knowledge_base.illustrated_base import read_illustrated_base
 from trivium.kvqae.reader.inputs import ReadParameters
+from trivium.kvqae.rerankers import cross_encoder, fusion, rrt
+from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
+from trivium.kvqae.rerankers.members import arcface
+from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Searcher
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
-from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
+from trivium.kvqae.retrieval.fusion import RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
-from trivium.kvqae.retrieval.systems import is_brought, system_of
+from trivium.kvqae.retrieval.systems import is_brought
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import TEXT, text_encoder_parameters
-from trivium.measures.fusion import gather_blocks, scales
-from trivium.measures.runs import Run
-from trivium.vision.encoder_registry import ENCODERS, by_route, encoder_parameters
-from trivium.vision.image_encoding import Features, encode_images, load_encoder
+from trivium.measures.fusion import gather, gather_blocks, scales
+from trivium.measures.reorder import follow
+from trivium.measures.runs import PADDING, Run
+from trivium.vision.encoder_registry import ENCODERS, encoder_parameters
+from trivium.vision.image_encoding import load_encoder
+from trivium.vision.local_descriptors.extractors import DELG_FILES, NONE, load_extractor, read_kind
+from trivium.vision.local_descriptors.folder import FeatureFolder
 from trivium.vision.neighbours import read_ivf
+
+P = TypeVar("P", bound=Parameters)
+
+ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
+SPLIT = "test"  # split of the lists that give the scales
+WHY_BLIND = {
+    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT is not used.",
+    NONE: "RRT was left out (its features, or kvqae.rrt.use): only the picture's face is used in re-ranking.",
+}
+NEW_QUESTIONS = ("arcface", "rrt", "text")  # re-rankers for new questions; others work in the graph only
+
+
+def require(root: Path, path: str) -> Path:
+    """Return the path of an output of the graph; `BadInput`: it does not exist."""
+    if not (root / path).exists():
+        raise BadInput("not there: run `make repro` first", file=root / path)
+    return root / path
+
+
+class Project:
+    """Outputs and parameters of the last `dvc repro` in a folder; sets the precision that its stages have."""
+
+    def __init__(self, root: Path) -> None:
+        self.root, self._file = root, root / "params.yaml"
+        self._tree = read_parameters(self._file)
+        self.artifacts = Artifacts(root)
+        remember(validate(RunParameters, self._tree.get("run") or {}, "run", self._file).portable)
+
+    def section(self, name: str, model: type[P]) -> P:
+        """Read a section of `kvqae`, as its stage does."""
+        values = values_of(self._tree, f"kvqae.{name}", model, self._file, {})
+        return validate(model, values, f"kvqae.{name}", self._file)
+
+    def value(self, key: str) -> Any:
+        """Read the value of a key, such as `kvqae.pictures`."""
+        return value_at(self._tree, self._file, key)
+
+    def require(self, path: str) -> Path:
+        """Return the path of an output of this project; `BadInput`: it is missing, or does not fit the others."""
+        place = require(self.root, path)
+        self.artifacts.use(path)
+        return place
 
 
 class GraphBase(Base):
-    """Outputs of `dvc repro`, loaded once; passages are ranked by a row of `kvqae.fuse.weights`.
+    """Outputs of `dvc repro`, loaded once; passages are ranked by a row of passages of `kvqae.fuse.weights`.
 
-    `BadInput`: no such row, bad parameters, or an output is missing.
+    `BadInput`: bad parameters, an output is missing, or the row has a brought run.
     """
 
-    def __init__(self, root: Path, row: str) -> None:
+    def __init__(self, root: Path, row: str = ROW) -> None:
         self._project = project = Project(root)
-        self.invented = used_values(root / "params.yaml", "world.kvqae") == "sample"
+        self.invented = project.value("world.kvqae") == "sample"
         self._fuse = section = project.section("fuse", FuseAndTuneParameters)
-        rows = {name: systems for name, systems in section.rows.items() if name not in ARTICLE_ROWS}
-        if row not in rows:
-            raise BadInput("no such row of kvqae.fuse.weights", field="--row", got=row, choices=rows)
-        self.limits = project.value("pictures")
-        if theirs := list(filter(is_brought, rows[row])):
-            raise BadInput("a row with a brought run, which cannot search for a new question", field=row, got=theirs)
+        self.limits = project.value("kvqae.pictures")
+        if others := [name for name in section.rows[row] if name not in (*TEXT, *ENCODERS)]:
+            problem = "a row with a brought run or a search by names: neither searches for a new question here"
+            raise BadInput(problem, field=f"kvqae.fuse.weights.{row}", got=others)
         record = read_json(project.require(f"data/kvqae/runs/fused/{row}/{RECORD}"))
         self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[row]
-        if record != {"depth": section.depth, "weights": weights} or set(weights) != set(rows[row]):
+        if record != {"depth": section.depth, "weights": weights} or set(weights) != set(section.rows[row]):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
         # All systems' lists are read: they have all questions of the stage, while one row's may have fewer.
-        every = [name for name in systems_of(rows, articles=False) if not is_brought(name)]
+        every = [name for name in systems_of(section.rows, articles=False) if not is_brought(name)]
         kinds = {name: "image" if name in ENCODERS else "text" for name in every}
         folders = [project.require(f"data/kvqae/runs/{kind}/{name}") for name, kind in kinds.items()]
         lists = read_split(folders, SPLIT, every, articles=False)
@@ -65,25 +117,31 @@ class GraphBase(Base):
         self._scales = dict(zip(weights, by, strict=True))
 
         articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
-        self.texts = read_passage_texts(passages, articles, np.arange(knowledge_base_size(passages)))
-        self.article_of = ArticlePassages(passages).article_of
+        numbers = np.arange(passage_texts.knowledge_base_size(passages))
+        self.texts = passage_texts.read_passage_texts(passages, articles, numbers)
+        self.article_of = passage_texts.ArticlePassages(passages).article_of
         self._picture_of = read_table(articles, ["image"])["image"]
         self._pictures = Images(project.require("data/kvqae/raw/images/kb"))
-        settings = project.section("read", ReadParameters)
-        read = settings.rows[settings.asked_row]
-        folder = project.require(f"models/kvqae/reader/few_shot/seed-{settings.seeds[0]}")
-        limits = settings.max_tokens, settings.answer_tokens, settings.batch
-        self.reader: FolderReader = FolderReader(folder, *limits, weighted=read.weighted)
-        self._tokens = int(project.value("texts.tokens"))
-        self._longest = min(self._tokens, settings.max_tokens) - 2
+        reading = project.section("read", ReadParameters)
+        read = reading.rows[reading.asked_row]
+        folder = project.require(f"models/kvqae/reader/few_shot/seed-{reading.seeds[0]}")
+        limits = reading.max_tokens, reading.answer_tokens, reading.batch
+        self.reader = FolderReader(folder, *limits, weighted=read.weighted)
         if read.passages == "validation":
-            self.passages = int(read_json(project.require("metrics/kvqae/read.json"))[f"{settings.asked_row}_passages"])
+            self.passages = int(read_json(project.require("metrics/kvqae/read.json"))[f"{reading.asked_row}_passages"])
         else:
             self.passages = read.passages
         self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
-        images = set(weights) - set(TEXT)
-        self._images = _ImageSystems(project, section, articles, passages) if images else None
-        reranked = str(project.value("initial.run"))
+        search = project.section("image_search", ImageSearchParameters)
+        base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
+        self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
+        self.encoders = {}
+        for system, entry in search.image_encoders.items():
+            settings = encoder_parameters(system, entry)
+            settings = settings.model_copy(update={"model": project.require(str(settings.model))})
+            self.encoders[system] = load_encoder(system, settings)
+        self._depth = search.depth
+        reranked = str(project.value("kvqae.initial.run"))
         self.rerankers = Rerankers(project) if row == reranked else None
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
@@ -91,20 +149,15 @@ class GraphBase(Base):
         """Check that the outputs are those that were loaded; `BadInput` otherwise."""
         self._project.artifacts.check()
 
-    def check_question(self, question: str) -> list[str]:
-        """Note a question with more word pieces than the models read; `BadInput`: a question without any."""
-        pieces = len(self.reader.tokenizer.tokenize(question))
-        if not pieces:
-            raise BadInput("the question is empty", got=question, expected="some words")
-        note = f"The models read about the first {self._longest} of the question's {pieces} word pieces."
-        return [note] if pieces > self._longest else []
-
-    def look(self, image: bytes, face: int | None) -> PictureView:
-        """Search by the most probable face, or by the whole picture without one; `face` is not used."""
-        if self._images is None:
-            unseen = "This row does not look at the picture: the answer comes from the text systems alone."
-            return PictureView(notes=[unseen])
-        return self._images.search(image)
+    def search(self, view: PictureView, vectors: Mapping[str, NDArray[np.float32]]) -> PictureView:
+        """Search by a face among humans, or by the whole picture among things and places."""
+        halves = {system: vector[None].astype(np.float16) for system, vector in vectors.items()}  # as in the stages
+        runs = {}
+        for system, vector in halves.items():
+            _, (passages,) = self._indexes[system].search(vector, self._depth)
+            runs[system] = Run.from_dict({QUERY: passages}, self._depth, system)
+        whole = "No face was searched for: the whole picture was compared with those of things and places."
+        return replace(view, runs=runs, vector=halves.get("arcface"), notes=[*view.notes, *[whole] * (not view.face)])
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Fuse with the row's weights and the scales of the test questions' lists."""
@@ -129,53 +182,100 @@ class GraphBase(Base):
             index = read_ivf(project.require(f"data/kvqae/runs/text/{system}/{INDEX}"))
         model = project.require(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
         matrix, ids = (read_matrix(project.require(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
+        tokens = int(project.value("kvqae.texts.tokens"))
         encoder = TextEncoder(system, model, "question")
-        return Dense(system, encoder, self._tokens, matrix, ids, search.depth, index, search.probes)
+        return Dense(system, encoder, tokens, matrix, ids, search.depth, index, search.probes)
 
 
-class _ImageSystems:
-    """Image encoders in use, and the knowledge base's features that they search."""
+class Rerankers:
+    """Cross-encoder, ArcFace and RRT of a project, and their fusions as chosen on validation.
 
-    def __init__(self, project: Project, section: FuseAndTuneParameters, articles: Path, passages: Path) -> None:
-        search = project.section("image_search", ImageSearchParameters)
-        self._limits, self._depth = project.value("pictures"), search.depth
-        base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
-        self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
-        self._encoders = {}
-        for system, entry in search.image_encoders.items():
-            settings = encoder_parameters(system, entry)
-            settings = settings.model_copy(update={"model": project.require(str(settings.model))})
-            self._encoders[system] = load_encoder(system, settings)
-        self._routes = by_route(search.image_encoders)
-        self._names = {
-            name: ImageIndex.of_names(project.require(f"data/kvqae/embeddings/{system_of(name)}"), base.starts)
-            for name in section.name_encoders
+    A linear fusion of z-scores uses the scales of the test questions' lists; other fusions need one question only.
+    `why_blind` is why RRT cannot be used for new pictures; None if it can.
+    """
+
+    def __init__(self, project: Project) -> None:
+        entries = project.value("kvqae.rerankers")
+        self._settings = {name: reranker_settings(name, entry) for name, entry in entries.items()}
+        tokens = project.value("kvqae.texts.pair_tokens")
+        self._pairs = {"max_tokens": tokens, "batch": project.value("kvqae.texts.pair_batch")}
+        folder = project.require("models/kvqae/cross_encoder/few_shot")
+        self._text, self._tokenizer = cross_encoder.load_cross_encoder(folder, tokens)
+        articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
+        faces, self._face_of = arcface.face_images(articles, passages, project.require("data/kvqae/features/kb"))
+        self._faces = faces.matrix("arcface")
+        model = project.require("models/kvqae/rrt")
+        self.why_blind = WHY_BLIND.get(str(read_kind(model / "extractor")))
+        if self.why_blind is None:
+            local = project.section("local_features", LocalFeaturesParameters)
+            self._most = local.most
+            self._article_of = passage_texts.ArticlePassages(passages).article_of
+            self._image_of = read_table(articles, ["image"])["image"]
+            self._images = Images(project.require("data/kvqae/raw/images/kb"))
+            self._rrt = rrt.load_rrt(model)
+            self._extract = load_extractor(
+                model / "extractor", most=local.most, max_side=local.max_side, max_pixels=local.max_pixels, files=None
+            )
+        self._systems = fusion.systems_of(self._settings)
+        self._fusions = fusion.read_choice(project.require("data/kvqae/tuning/reranking.json"), self._systems)
+        folders = {**{name: f"reranked/{name}" for name in NEW_QUESTIONS}, "image": "reranked_image"}
+        lists = fusion.complete(
+            {
+                name: fusion.read_lists(project.require(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
+                for name, folder in folders.items()
+            }
+        )
+        self._scales = {
+            name: scales(gather_blocks(list(fusion.default_minimum(self._of(name, lists)).values())))
+            for name in ("image", "text_image")
         }
 
-    def search(self, image: bytes) -> PictureView:
-        """Search by the picture's face, or by the whole picture; `BadInput` if it cannot be read."""
-        faces = self._encode(FACES_BY, image)
-        [row] = faces.table.to_pylist()
-        if row["unreadable"] is not None:
-            raise BadInput(PROBLEMS[row["unreadable"]], field=IMAGE)
-        face, notes = None, ["No face was found: the whole picture was searched for among things and places."]
-        if row["detected"]:
-            shares = np.array(row["box"]) / np.tile([row["width"], row["height"]], 2)
-            face = FaceFound(tuple(shares.tolist()), row["probability"], row["faces"])
-            several = f"{face.faces} faces were found; the most probable one was searched for."
-            notes = [several] if face.faces > 1 else []
-        runs = {}
-        routed = self._routes["face" if face else "whole"]
-        for system in dict.fromkeys((*routed, *self._names)):
-            vectors = faces.matrix if system == FACES_BY else self._encode(system, image).matrix
-            indexes: dict[str, ImageIndex] = {system: self._indexes[system]} if system in routed else {}
-            if system in self._names:
-                indexes[system_of(system)] = self._names[system]
-            for name, index in indexes.items():
-                _, (passages,) = index.search(vectors, self._depth)
-                runs[name] = Run.from_dict({QUERY: passages}, self._depth, name)
-        return PictureView(image, runs, face, vector=faces.matrix if face else None, notes=notes)
+    def notes(self, view: PictureView) -> list[str]:
+        """Return a note if only the picture's face is used in re-ranking."""
+        return [self.why_blind] if view.image is not None and self.why_blind is not None else []
 
-    def _encode(self, system: str, image: bytes) -> Features:
-        with warnings.catch_warnings(action="ignore"):  # Pillow's, about many pixels; limits are checked in decoding
-            return encode_images([(IMAGE, image)], self._encoders[system], **self._limits)
+    def rerank(self, question: str, view: PictureView, initial: Run, texts: passage_texts.PassageTexts) -> Fused:
+        """Re-rank the best passages of the fused list."""
+        best = initial.first(self._settings["text"].depth)
+        score = partial(cross_encoder.score_pairs, self._text, self._tokenizer, texts=texts, **self._pairs)
+        text = follow(cross_encoder.rerank_run([Question(QUERY, question, (), "")], best, score), initial)
+        images = {"arcface": self._by_face(view, initial), "rrt": self._by_picture(view, initial)}
+        return self._fuse("text_image", {"text": text, "image": self._fuse("image", images).run})
+
+    def _by_face(self, view: PictureView, initial: Run) -> Run:
+        if view.vector is None:
+            return NOBODY
+        best = initial.first(self._settings["arcface"].depth)
+        return arcface.rerank(best, view.vector, self._faces, self._face_of)
+
+    def _by_picture(self, view: PictureView, initial: Run) -> Run:
+        """Re-rank by RRT; the picture and those of the best passages are described now."""
+        if view.image is None or self.why_blind is not None:
+            return NOBODY
+        settings = self._settings["rrt"]
+        best = initial.first(settings.depth)
+        articles = np.unique(self._article_of[best.documents[best.documents != PADDING]])
+        names = self._image_of.take(articles)
+        images = {name: self._images.read(name) for name in names.unique().to_pylist() if name in self._images}
+        query, features = self._describe({IMAGE: view.image}), self._describe(images)
+        image_of = np.full(len(self._image_of), -1)
+        image_of[articles] = features.rows(names)
+        base, sizes = rrt.Base(self._article_of, image_of, features), {"depth": settings.depth, "batch": settings.batch}
+        return rrt.rerank(best, query.rows(query.names), query, base, self._rrt, **sizes)[0]
+
+    def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
+        described = [self._extract.describe(name, data) for name, data in images.items()]
+        descriptions = [None if isinstance(description, str) else description for description in described]
+        dimension = self._extract.global_dimension
+        return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=dimension)
+
+    def _of(self, name: str, runs: Mapping[str, Run]) -> dict[str, Run]:
+        """Return the runs that a fusion uses, in its order."""
+        used = self._fusions[name].systems & set(runs)
+        return {system: runs[system] for system in self._systems[name] if system in used}
+
+    def _fuse(self, name: str, runs: Mapping[str, Run]) -> Fused:
+        runs = {system: round_as_file(run) for system, run in self._of(name, runs).items()}
+        candidates = gather(list(fusion.default_minimum(runs).values()))
+        parts = self._fusions[name].parts(candidates, list(runs), self._scales[name])
+        return Fused.of(candidates, [f"reranked_{system}" for system in runs], parts)

@@ -17,8 +17,8 @@ from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes, signature_of
 from trivium.core.tables import read_json, read_table
-from trivium.kvqae.asking.answer import QUERY, FaceFound, PictureView, RecognisedEntry
-from trivium.kvqae.asking.asker import NO_READER, Base, Reader
+from trivium.kvqae.asking.answer import NO_READER, QUERY, PictureView, RecognisedEntry
+from trivium.kvqae.asking.asker import Base, Reader
 from trivium.kvqae.asking.building import (
     ARTICLES,
     BM25,
@@ -29,7 +29,7 @@ from trivium.kvqae.asking.building import (
     read_base,
     read_pictured,
 )
-from trivium.kvqae.asking.models import LIMITS, BaseSettings, Foreign, models_of
+from trivium.kvqae.asking.encoding import LIMITS, BaseSettings, Foreign, Vectors, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
@@ -37,12 +37,10 @@ from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.measures.fusion import Scale, scale_of
 from trivium.measures.runs import Run
-from trivium.vision.align import align
-from trivium.vision.decoding import open_picture
 from trivium.vision.image_encoder import Route
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
-ReaderMaker = Callable[[BaseSettings], Reader | str | None]  # returns the reader, or why there is none
+ReaderMaker = Callable[[BaseSettings], Reader | str]  # returns the reader, or why there is none
 PICTURE_SHARE = 0.6  # λ, the weight of the picture in a passage's score
 FALSE_ACCEPTS = 0.05  # share of pictures of things outside the base that may be called sure
 BROUGHT_BEST = 4.0  # score of the best given entry, in deviations: about that of a recognised picture
@@ -55,11 +53,11 @@ DEPTH = 1000  # passages that a text system returns, and entries that are scored
 class OwnBase(Base):
     """The base in a folder that `trivium kb` made.
 
-    `foreign` makes models that are in no registry; `reader` makes the reader, or says why there is none. `BadInput`: no
-    base, or its models are missing, or differ from those that it was made with.
+    `foreign` makes models that are in no registry. `BadInput`: no base, or its models are missing, or differ from those
+    that it was made with.
     """
 
-    def __init__(self, folder: Path, foreign: Foreign, reader: ReaderMaker | None = None) -> None:
+    def __init__(self, folder: Path, foreign: Foreign, make_reader: ReaderMaker = lambda _: NO_READER) -> None:
         self._folder, self._signature = folder, signature_of(folder)
         described, settings = read_base(folder)
         self._settings, self.limits, self.passages = settings, LIMITS, settings.passages
@@ -78,12 +76,12 @@ class OwnBase(Base):
                 raise BadInput(problem, file=folder, field=model.name)
         self._calibrations = {name: Calibration(**values) for name, values in read_json(folder / CALIBRATION).items()}
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
-        self._encoders = {}
+        self.encoders = {}
         for model in models:
             pictured = read_pictured(folder, model.name, settings.image_encoders[model.name].weight)
             if len(pictured.pictures):
                 self._systems[model.route].append(pictured)
-                self._encoders[model.name] = model.load()
+                self.encoders[model.name] = model.load()
         self._first_picture = {row["article"]: row for row in reversed(read_table(folder / SHOWN).to_pylist())}
         tokens, depth = settings.text_tokens, min(DEPTH, len(numbers))
         self.text_systems: dict[str, Bm25 | Dense] = {}
@@ -93,9 +91,8 @@ class OwnBase(Base):
         if settings.bm25_weight:
             searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
             self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=len(numbers))
-        made = None if reader is None else reader(settings)
-        self.reader: Reader | None = None if isinstance(made, str) else made
-        self.unread = made if isinstance(made, str) else NO_READER
+        made = make_reader(settings)
+        self.reader, self.unread = (None, made) if isinstance(made, str) else (made, "")
         self.invented = settings.invented or getattr(made, "invented", False)
 
     def check(self) -> None:
@@ -103,29 +100,14 @@ class OwnBase(Base):
         if signature_of(self._folder) != self._signature:
             raise BadInput(ANEW, file=self._folder)
 
-    def look(self, image: bytes, face: int | None) -> PictureView:
+    def search(self, view: PictureView, vectors: Mapping[str, Vectors]) -> PictureView:
         """Search by a face among entries with faces, or by the whole picture among all entries without one."""
-        shown = open_picture(image)
-        pixels = np.asarray(shown)
-        detectors = [encoder.detector for encoder in self._encoders.values() if encoder.detector is not None]
-        places, sides = detectors[0].detect_all(pixels) if detectors else [], np.tile(shown.size, 2)
-        faces = [FaceFound(tuple((at.box / sides).tolist()), at.probability, len(places)) for at in places]
-        if face is not None and not 0 <= face <= len(faces):
-            expected = f"0, the whole picture{f', or 1 to {len(faces)}, from left to right' if faces else ''}"
-            raise BadInput("no such face", field="--face", got=face, expected=expected)
-        if face is None and faces:
-            face = 1 + max(range(len(faces)), key=lambda place: (faces[place].probability, -place))
-        route: Route = "face" if face else "whole"
-        view = PictureView(image, faces=faces, face=faces[face - 1] if face else None)
-        which = f"number {face} from the left" if face else "none of them"
-        several = f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
-        notes = [several] if len(faces) > 1 else []
+        route: Route = "face" if view.face else "whole"
+        notes = [*view.notes]
         if route not in self._calibrations:
             notes.append("The base has no picture to compare with: the answer comes from the texts alone.")
             return replace(view, notes=notes)
-        systems, looked_at = self._systems[route], align(pixels, places[face - 1].landmarks) if face else shown
-        vectors = {system.name: self._encoders[system.name].embed([looked_at])[0] for system in systems}
-        cosines = find_entries(systems, vectors, DEPTH)
+        cosines = find_entries(self._systems[route], vectors, DEPTH)
         entries = self._name(cosines, route)
         if entries and not entries[0].sure:
             why = f"pictures of other things score as high in more than {100 * FALSE_ACCEPTS:g} % of cases"
