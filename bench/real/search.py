@@ -33,7 +33,7 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table, write_json, write_json_lines
-from trivium.kvqae.asking.building import ARTICLES, BM25, PASSAGES, read_base
+from trivium.kvqae.asking.building import ARTICLES, BM25, K1, PASSAGES, B, read_base
 from trivium.kvqae.asking.encoding import models_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.bm25 import Searcher
@@ -134,7 +134,7 @@ def search(base: Path, questions: Mapping[str, str]) -> dict[str, Run]:
     """Return the best passages for each question (id → text), by system, with the base's own settings."""
     settings = read_base(base)[1]
     searcher = Searcher(base.resolve() / BM25, threads=1, heap_gib=1)
-    words = searcher.search(list(questions.items()), k1=settings.k1, b=settings.b, depth=DEPTH, name="bm25")
+    words = searcher.search(list(questions.items()), k1=K1, b=B, depth=DEPTH, name="bm25")
     (model,) = models_of(settings, foreign)[1]
     encoder = model.load("question")
     vectors = encoder.encode(encoder.tokenize(list(questions.values()), settings.text_tokens), BATCH)

@@ -38,7 +38,6 @@ def test_what_the_re_rankers_gave_stands_first():
     [
         (["--image", "no\x1bwhere.jpg", "who?"], "ask: no where.jpg: no such file"),
         (["--image", "q.md", "who?"], "q.md: this is not an image that can be read"),
-        ([" \n"], "the question is empty"),
         (["who?"], "params.yaml: no such parameter file"),
     ],
 )
@@ -60,8 +59,14 @@ def test_bad_input_is_one_line_and_exit_code_1(tmp_path, monkeypatch, capsys, ar
         (["--batch", "q.csv"], "--batch needs --kb and --out"),
         (["--kb", "b", "--face", "2", "who?"], "--face needs --image"),
         (["--kb", "b"], "a question, or --batch, is needed"),
+        (["--kb", "b", " \n"], "a question, or --batch, is needed"),
+        (["--kb", "b", "--batch", "q.csv", "--out", "a.csv", "--face", "0"], "the most probable face is looked at"),
         (["--kb", "b", "--entries", "e.csv", "who?"], "--entries needs --batch"),
         (["--stand-ins", "who?"], "--reader and --stand-ins need --kb"),
+        (
+            ["--kb", "b", "--batch", "q.jsonl", "--set", "infoseek", "--pictures", "p", "--out", "a.csv", "--bem", "m"],
+            "--bem needs --set encyclopedic_vqa",
+        ),
     ],
 )
 def test_options_that_do_not_go_together(capsys, arguments, message):

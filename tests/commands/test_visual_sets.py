@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.formats.test_visual_questions import ENCYCLOPEDIC, SEEK, TALL, write_lines
-from trivium.commands.ask_batch import _summarize, answer_set, load_judge, questions_of
+from trivium.commands.ask_batch import _summarize, answer_set, questions_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.formats.visual_questions import VisualQuestion
@@ -107,8 +107,6 @@ def test_what_cannot_be_asked_is_said_before(tmp_path: Path, pictures: Path) -> 
     path = write_lines(tmp_path / "a.jsonl", [SEEK | {"image_id": "oven_9"}])
     with pytest.raises(BadInput, match="no question's picture is there; expected such as oven_9.jpg"):
         questions_of("infoseek", path, pictures)
-    with pytest.raises(BadInput, match="field '--bem': this set is not judged by BEM"):
-        load_judge("infoseek", tmp_path)
     path = write_lines(tmp_path / "a.jsonl", [SEEK])
     with pytest.raises(BadInput, match="no question could be answered, the first: nobody knows"):
         run("infoseek", path, pictures, {})

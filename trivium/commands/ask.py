@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from trivium.core.arithmetic import settle
-from trivium.core.errors import BadInput
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 
 if TYPE_CHECKING:  # seconds to import, and `--help` does not need it
@@ -152,7 +151,7 @@ def _ask_table(arguments: Namespace) -> None:
         print(f"{out}: " + ", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in counts.items()))
     else:
         questions, rows = ask_batch.questions_of(name, table, arguments.pictures)
-        judge = ask_batch.load_judge(name, arguments.bem)
+        judge = None if arguments.bem is None else ask_batch.load_judge(arguments.bem)
         with open_base(arguments.kb, arguments) as asker:
             scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
         print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
@@ -166,10 +165,8 @@ def _ask_one(arguments: Namespace) -> None:
     from trivium.kvqae.asking.answer import decode_given
     from trivium.vision.decoding import PIXELS
 
-    if not arguments.question.strip():  # said before anything is loaded
-        raise BadInput("the question is empty")
     image = None if arguments.image is None else read_bytes(arguments.image, LARGEST_IMAGE)
-    if image is not None:
+    if image is not None:  # what is wrong with it is said before anything is loaded
         decode_given(image, arguments.image, {"max_side": 64, "max_pixels": PIXELS})
     base = arguments.kb
     with open_graph(Path.cwd(), arguments) if base is None else open_base(base, arguments) as asker:
@@ -188,13 +185,13 @@ def run(arguments: Namespace) -> None:
             not (batch and pictured) if "set" in named else "pictures" in named
         ),
         "--entries needs --batch": "entries" in named and not batch,
-        "--bem needs --set": "bem" in named and "set" not in named,
+        "--bem needs --set encyclopedic_vqa": "bem" in named and arguments.set != "encyclopedic_vqa",
         "--face needs --image": "face" in named and not batch and "image" not in named,
         "--reader and --stand-ins need --kb": "kb" not in named and bool(named & {"reader", "stand_ins"}),
         "with --batch, pictures stand in the table, and the most probable face is looked at": (
             batch and bool(named & {"image", "face"})
         ),
-        "a question, or --batch, is needed": batch == ("question" in named),
+        "a question, or --batch, is needed": batch == bool((arguments.question or "").strip()),
     }
     for problem, is_wrong in wrong.items():
         if is_wrong:

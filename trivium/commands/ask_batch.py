@@ -189,12 +189,8 @@ SETS = {
 }  # fmt: skip
 
 
-def load_judge(name: str, folder: Path | None) -> Judge | None:
-    """Load BEM from its folder; None without one; `BadInput` for a set that is not judged by it."""
-    if folder is None:
-        return None
-    if name != JUDGED:
-        raise BadInput("this set is not judged by BEM", field="--bem", got=name, choices=[JUDGED])
+def load_judge(folder: Path) -> Judge:
+    """Load BEM from its folder."""
     from trivium.nets.answer_equivalence import AnswerEquivalence
     from trivium.nets.device import pick_device
 

@@ -15,8 +15,6 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
-import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -30,6 +28,7 @@ from trivium.core.parameters import used_values
 
 if TYPE_CHECKING:  # seconds to import
     import gradio
+    import uvicorn
 
     from trivium.kvqae.asking.asker import Asker
     from trivium.page.asking import Samples
@@ -122,16 +121,13 @@ def is_loopback(host: str) -> bool:
 def take_token(host: str) -> str | None:
     """Take the token out of the environment, so that no other process inherits it.
 
-    Raises:
-        BadInput: there is none, and other machines reach the host; or it is short.
+    `BadInput`: it is short, or there is none, and other machines reach the host.
     """
     token = os.environ.pop(TOKEN, "")
-    expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
-    if not token and not is_loopback(host):
-        problem = "other machines could reach the page, and there is no token"
+    if len(token) < SHORTEST_TOKEN and (token or not is_loopback(host)):
+        problem = "other machines could reach the page, and there is no token, or a short one"
+        expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
         raise BadInput(problem, field="--host", got=host, expected=expected)
-    if token and len(token) < SHORTEST_TOKEN:
-        raise BadInput("the token is too short", field=TOKEN, expected=expected)
     return token or None
 
 
@@ -143,9 +139,8 @@ def listen(host: str, port: int) -> socket.socket:
         raise BadInput(f"the page cannot be served there: {error}", field="--host, --port", got=(host, port)) from None
 
 
-@contextmanager
-def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -> Iterator[str]:
-    """Serve a page in a thread; yields its address."""
+def make_server(page: "gradio.Blocks", host: str, token: str | None) -> "uvicorn.Server":
+    """Make the server of a page, which runs on the sockets that it is given."""
     import gradio
     import uvicorn
     from starlette.applications import Starlette
@@ -154,7 +149,6 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
 
     from trivium.page.html import source
 
-    host, port = listener.getsockname()[:2]
     # A page elsewhere reaches this machine by a name of its own that it points here (DNS rebinding).
     hosts = ["localhost", "127.0.0.1", "::1", "[::1]", host] if is_loopback(host) else ["*"]
     app = gradio.mount_gradio_app(
@@ -171,37 +165,7 @@ def serving(page: "gradio.Blocks", listener: socket.socket, token: str | None) -
         theme=gradio.themes.Default(text_size="lg", font=FONTS, font_mono=["monospace"]),
         css=source("ask.css"),
     )
-    server = uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
-    thread = threading.Thread(target=server.run, args=[[listener]], daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive() and not server.started:
-            time.sleep(0.01)
-        yield f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
-    finally:
-        server.should_exit = True
-        thread.join()
-
-
-@contextmanager
-def open_page(arguments: Namespace, folder: Path) -> "Iterator[gradio.Blocks]":
-    """Yield the page when the named bases of one's own, or what the graph has made, are loaded; raises `BadInput`."""
-    from trivium.kvqae.asking.answer import INVENTED
-    from trivium.page.asking import Samples, read_samples
-
-    names = [base.resolve().name for base in arguments.kb]
-    if len(set(names)) < len(names):
-        raise BadInput("two bases have the same name", field="--kb", got=names)
-    with ExitStack() as stack:
-        askers = {base.resolve().name: stack.enter_context(open_base(base, arguments)) for base in arguments.kb}
-        samples = Samples([], {})
-        if not askers:
-            askers = {"": stack.enter_context(open_graph(Path.cwd(), arguments))}
-            dataset = str(used_values(Path.cwd() / "params.yaml", "kvqae.dataset"))
-            samples = read_samples(Path.cwd(), dataset, folder / "samples")
-        if any(asker.base.invented for asker in askers.values()):
-            print(f"ask: {INVENTED}", flush=True)
-        yield build(askers, folder, samples)
+    return uvicorn.Server(uvicorn.Config(app, log_level="warning", timeout_graceful_shutdown=2))
 
 
 def options(parser: ArgumentParser) -> None:
@@ -217,19 +181,29 @@ def options(parser: ArgumentParser) -> None:
 
 
 def run(arguments: Namespace) -> None:
-    """Serve until Ctrl-C."""
+    """Load the named bases of one's own, or what the graph has made, and serve until Ctrl-C."""
+    from trivium.kvqae.asking.answer import INVENTED
+    from trivium.page.asking import Samples, read_samples
+
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
-    host = arguments.host
-    token = take_token(host)
-    if not is_loopback(host):
-        print(f"ask: warning: other machines reach {host}, and nothing is encrypted", file=sys.stderr)
+    root, token = Path.cwd(), take_token(arguments.host)
+    if not is_loopback(arguments.host):
+        print(f"ask: warning: other machines reach {arguments.host}, and nothing is encrypted", file=sys.stderr)
     with (
         suppress(KeyboardInterrupt),
-        listen(host, arguments.port) as listener,
+        listen(arguments.host, arguments.port) as listener,
         temporary_folder() as folder,
-        open_page(arguments, folder) as page,
-        serving(page, listener, token) as address,
+        ExitStack() as stack,
     ):
-        print(f"ask at {address} (Ctrl-C ends it)", flush=True)
-        threading.Event().wait()
+        askers = {str(base): stack.enter_context(open_base(base, arguments)) for base in dict.fromkeys(arguments.kb)}
+        samples = Samples([], {})
+        if not askers:
+            askers = {"": stack.enter_context(open_graph(root, arguments))}
+            samples = read_samples(root, str(used_values(root / "params.yaml", "kvqae.dataset")), folder / "samples")
+        if any(asker.base.invented for asker in askers.values()):
+            print(f"ask: {INVENTED}", flush=True)
+        host, port = listener.getsockname()[:2]
+        server = make_server(build(askers, folder, samples), host, token)
+        print(f"ask at http://{f'[{host}]' if ':' in host else host}:{port}/ (Ctrl-C ends it)", flush=True)
+        server.run([listener])

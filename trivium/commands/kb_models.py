@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, value_at
@@ -116,8 +115,6 @@ def from_checkout(root: Path) -> dict[str, Any]:
     values["bm25_weight"] = 0.0 if encoders["text"] else WEIGHT
     if (reader := root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}").is_dir():
         values["reader"] = str(reader)
-    if (tuned := root / "metrics/kvqae/bm25_search.json").is_file():
-        values |= {name: read_json(tuned)[name] for name in ("k1", "b")}
     return values
 
 
@@ -134,13 +131,12 @@ class NamedEmbedder(Embedder):
 
         self.path = Path(name)
         self._model = find_model(name).load()
-        self.dimension = self([Image.new("RGB", (32, 32))]).shape[1]
 
-    def prepare(self, images: Sequence[Image.Image]) -> Sequence[Image.Image]:
-        """RGB pictures as they are: the model prepares them itself."""
+    def prepare(self, images: Sequence[Any]) -> Sequence[Any]:
+        """Return RGB pictures as they are: the model prepares them itself."""
         return images
 
-    def embed(self, prepared: Sequence[Image.Image]) -> NDArray[np.float32]:
+    def embed(self, prepared: Sequence[Any]) -> NDArray[np.float32]:
         """Embed RGB pictures; returns (n, dimension), each of length 1."""
         import torch
 

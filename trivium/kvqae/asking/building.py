@@ -43,6 +43,7 @@ FLAWED = {
     "truncated": "its end is missing; the part before it was used",
     "broken_exif": "its EXIF block is broken: perhaps it is not upright",
 }
+K1, B = 0.9, 0.4  # of BM25, as Pyserini has them for passages
 VIEWS = 200  # most pictures of which another view is drawn
 
 

@@ -66,8 +66,6 @@ class BaseSettings(Parameters):
     image_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of pictures, by name")
     text_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of texts, by name, beside BM25")
     bm25_weight: float = Field(default=1.0, ge=0, description="As the text encoders' weights; 0: BM25 has no say")
-    k1: float = Field(default=0.9, ge=0, description="BM25's saturation")
-    b: float = Field(default=0.4, ge=0, le=1, description="BM25's normalisation by length")
     reader: str | None = Field(default=None, description="Folder of a reader; null: named when a question is asked")
     reader_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of question and passage, read together")
     answer_tokens: int = Field(default=10, ge=1, description="Longest answer")

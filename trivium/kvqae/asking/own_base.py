@@ -17,18 +17,9 @@ from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.reading import LARGEST_IMAGE, read_bytes, signature_of
 from trivium.core.tables import read_json, read_table
+from trivium.kvqae.asking import building
 from trivium.kvqae.asking.answer import NO_READER, QUERY, PictureView, RecognisedEntry
 from trivium.kvqae.asking.asker import Base, Reader
-from trivium.kvqae.asking.building import (
-    ARTICLES,
-    BM25,
-    CALIBRATION,
-    PASSAGES,
-    SHOWN,
-    hash_of,
-    read_base,
-    read_pictured,
-)
 from trivium.kvqae.asking.encoding import LIMITS, BaseSettings, Foreign, Vectors, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
@@ -59,38 +50,40 @@ class OwnBase(Base):
 
     def __init__(self, folder: Path, foreign: Foreign, make_reader: ReaderMaker = lambda _: NO_READER) -> None:
         self._folder, self._signature = folder, signature_of(folder)
-        described, settings = read_base(folder)
+        described, settings = building.read_base(folder)
         self._settings, self.limits, self.passages = settings, LIMITS, settings.passages
-        self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
+        self._titles: list[str] = read_table(folder / building.ARTICLES, ["title"])["title"].to_pylist()
         self._entries_of = defaultdict[str, list[int]](list)  # by folded titles
         for entry, title in enumerate(self._titles):
             self._entries_of[fold(title)].append(entry)
-        self.article_of = ArticlePassages(folder / PASSAGES).article_of
+        self.article_of = ArticlePassages(folder / building.PASSAGES).article_of
         self._starts = np.searchsorted(self.article_of, np.arange(len(self._titles) + 1))
         numbers = np.arange(len(self.article_of))
-        self.texts = read_passage_texts(folder / PASSAGES, folder / ARTICLES, numbers)
+        self.texts = read_passage_texts(folder / building.PASSAGES, folder / building.ARTICLES, numbers)
         models, texts = models_of(settings, foreign)
         for model in (*models, *texts):
             if described["digests"].get(model.name) != model.digest:
                 problem = "the model differs from the one that the base was made with: make the base again"
                 raise BadInput(problem, file=folder, field=model.name)
-        self._calibrations = {name: Calibration(**values) for name, values in read_json(folder / CALIBRATION).items()}
+        self._calibrations = {
+            name: Calibration(**values) for name, values in read_json(folder / building.CALIBRATION).items()
+        }
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
         self.encoders = {}
         for model in models:
-            pictured = read_pictured(folder, model.name, settings.image_encoders[model.name].weight)
+            pictured = building.read_pictured(folder, model.name, settings.image_encoders[model.name].weight)
             if len(pictured.pictures):
                 self._systems[model.route].append(pictured)
                 self.encoders[model.name] = model.load()
-        self._first_picture = {row["article"]: row for row in reversed(read_table(folder / SHOWN).to_pylist())}
+        self._first_picture = {row["article"]: row for row in reversed(read_table(folder / building.SHOWN).to_pylist())}
         tokens, depth = settings.text_tokens, min(DEPTH, len(numbers))
         self.text_systems: dict[str, Bm25 | Dense] = {}
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
             self.text_systems[text.name] = Dense(text.name, text.load("question"), tokens, matrix, numbers, depth)
         if settings.bm25_weight:
-            searcher = Searcher(folder / BM25, threads=1, heap_gib=1)
-            self.text_systems["bm25"] = Bm25(searcher, settings.k1, settings.b, depth, complete=len(numbers))
+            searcher = Searcher(folder / building.BM25, threads=1, heap_gib=1)
+            self.text_systems["bm25"] = Bm25(searcher, building.K1, building.B, depth, complete=len(numbers))
         made = make_reader(settings)
         self.reader, self.unread = (None, made) if isinstance(made, str) else (made, "")
         self.invented = settings.invented or getattr(made, "invented", False)
@@ -176,7 +169,7 @@ class OwnBase(Base):
             return None
         path = Path(shown["path"])
         try:
-            return read_bytes(path, LARGEST_IMAGE) if hash_of(path) == shown["sha256"] else None
+            return read_bytes(path, LARGEST_IMAGE) if building.hash_of(path) == shown["sha256"] else None
         except BadInput:
             return None
 
