@@ -220,6 +220,7 @@ def test_questions_of_any_kind(asker, asked, face):
     answer = asker.ask("where? " * 2000, face)
     assert answer.supports
     assert any("only its first 1000 of 14000 characters count" in note for note in answer.notes)
+    assert any("word pieces are read" in note for note in answer.notes)
     for question in (EVIL, "who\0is\udcffthis?", "誰ですか?", "x" * 10_000, "🦆"):
         assert asker.ask(question, face).supports
     for question in ("", "  ", "\u200b", "\0"):

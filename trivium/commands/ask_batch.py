@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_named_rows
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
-from trivium.core.tables import read_csv, read_csv_records, write_csv, write_json
+from trivium.core.tables import read_csv_records, write_csv, write_json
 from trivium.formats.pictures import is_picture
 from trivium.formats.visual_questions import (
     ENCYCLOPEDIC_PARTS,
@@ -32,11 +32,10 @@ from trivium.kvqae.asking.endpoints import EMPTY, UNCLEAR
 from trivium.kvqae.asking.entries import find_file
 from trivium.measures.answers import exact_match, in_range, lists_match, matches_encyclopedic
 
-QUESTION = ("question", "image")
 ANSWERED = (*("answer", "answer_probability", "entry", "entry_probability"), *("sure", "title", "passage", "notes"),
             "problem")  # fmt: skip
-COLUMNS = (*QUESTION, *ANSWERED)
-Row = dict[str, Any]  # `QUESTION` and further columns, which go into the table of answers as they are
+COLUMNS = ("question", "image", *ANSWERED)
+Row = dict[str, Any]  # question and image; of a public set also `SCORED`
 Entries = Mapping[str, Mapping[str, float]]  # picture, see `key_of_picture` → title → score
 DEPTH = 100  # entries of a picture that embeddings give
 Ask = Callable[..., Answer]  # see `Asker.ask`
@@ -45,17 +44,10 @@ Ask = Callable[..., Answer]  # see `Asker.ask`
 def read_questions(table: Path) -> list[Row]:
     """Read the questions of a CSV with `question` and, where there are pictures, `image`, relative to the table.
 
-    Raises:
-        BadInput: no such file, no column of that name, a row of another length, or no question.
+    `BadInput`: no such file, no column of that name, a row of another length, or no question.
     """
-    _, header = next(read_csv(table), (1, []))
-    rows = []
-    for _, cells in read_csv_records(table, ["question"]):
-        if clashes := sorted(set(cells) & set(ANSWERED)):
-            problem = "the table has columns that the answers would overwrite"
-            raise BadInput(problem, file=table, row=1, got=clashes, expected="other names")
-        others = {name.strip(): cells[name.strip().lower()] for name in header if name.strip().lower() not in QUESTION}
-        rows.append({**others, "question": cells["question"], "image": cells.get("image", "").strip()})
+    records = read_csv_records(table, ["question"])
+    rows = [{"question": cells["question"], "image": cells.get("image", "").strip()} for _, cells in records]
     if not rows:
         raise BadInput("no question", file=table)
     return rows
@@ -64,7 +56,7 @@ def read_questions(table: Path) -> list[Row]:
 def answer_all(ask: Ask, rows: Sequence[Row], table: Path, out: Path, entries: Entries | None = None) -> dict[str, int]:
     """Answer the questions of a table, and write the table `out`; see `answer_rows` for counts and errors."""
     lines, counts = answer_rows(ask, rows, table, entries)
-    write_csv(out, [*(name for name in rows[0] if name not in QUESTION), *COLUMNS], lines)
+    write_csv(out, COLUMNS, lines)
     return counts
 
 
@@ -114,8 +106,7 @@ def key_of_picture(name: str) -> str:
 def read_entries(path: Path) -> Entries:
     """Read search results from a table, or from a folder of embeddings.
 
-    Raises:
-        BadInput: neither, a column or file is missing, a score that is no number, or rows that do not fit.
+    `BadInput`: neither, a column or file is missing, a score that is no number, or rows that do not fit.
     """
     results: dict[str, dict[str, float]] = {}
     for picture, title, score in (_entries_by_cosine if path.is_dir() else _entries_of_table)(path):

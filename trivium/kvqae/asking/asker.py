@@ -134,6 +134,9 @@ class Asker:
         question, length = question.encode("utf-8", "replace").decode(), len(question)  # without lone surrogates
         notes = [f"The question is too long: only its first {MAX_CHARACTERS} of {length} characters count."]
         question, notes = question[:MAX_CHARACTERS], notes if length > MAX_CHARACTERS else []
+        systems = [system for system in base.text_systems.values() if isinstance(system, Dense)]
+        if cut := [system.tokens for system in systems if system.cuts(question)]:
+            notes.append(f"The question is long: its first {min(cut)} word pieces are read.")
         view = look()
         notes += view.notes
         runs = {name: system.search(question) for name, system in base.text_systems.items()}

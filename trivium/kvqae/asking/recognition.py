@@ -39,8 +39,6 @@ class Calibration:
     deviations: Mapping[str, float]  # σ of each encoder
     impostors: Sequence[float] = ()  # best scores of impostors, ascending
     temperature: float | None = None  # T; None without enough pairs
-    pairs: int = 0
-    drawn: bool = False  # whether a pair's second picture is a drawn view of the first
 
     def scale(self, encoder: str) -> Scale:
         """Return the scale of an encoder's cosines."""
@@ -152,10 +150,10 @@ def calibrate(
     _, entry, counts = np.unique(owners[pictures], return_inverse=True, return_counts=True)
     twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:ASKED]).tolist()
     choices = list(pairs((picture, vectors_of(picture), True) for picture in twins))
-    if drawn := len(choices) < FEWEST_PAIRS:
+    if len(choices) < FEWEST_PAIRS:
         views = draw_views(pictures.tolist())
         choices = list(pairs((picture, views[picture], False) for picture in sorted(views)))
-    return Calibration(means, deviations, sorted(impostors), fit_temperature(choices), len(choices), drawn)
+    return Calibration(means, deviations, sorted(impostors), fit_temperature(choices))
 
 
 def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:

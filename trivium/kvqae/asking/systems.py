@@ -67,6 +67,10 @@ class Dense:
     index: Index | None = None  # an inverted file; None: exact search
     probes: int = 0  # lists of the inverted file that are searched
 
+    def cuts(self, question: str) -> bool:
+        """Return whether a question reaches the most tokens that are read."""
+        return len(self.encoder.tokenize([question], self.tokens)[0]) >= self.tokens
+
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
         """Rank all passages, or those `within`, by the inner product of their vectors and the question's."""
         query = self.encoder.encode(self.encoder.tokenize([question], self.tokens), 1).astype(self.matrix.dtype)
