@@ -34,7 +34,7 @@ from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table, write_json, write_json_lines
 from trivium.kvqae.asking.building import ARTICLES, BM25, K1, PASSAGES, B, read_base
-from trivium.kvqae.asking.encoding import models_of
+from trivium.kvqae.asking.encoding import TOKENS, models_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
@@ -137,7 +137,7 @@ def search(base: Path, questions: Mapping[str, str]) -> dict[str, Run]:
     words = searcher.search(list(questions.items()), k1=K1, b=B, depth=DEPTH, name="bm25")
     (model,) = models_of(settings, foreign)[1]
     encoder = model.load("question")
-    vectors = encoder.encode(encoder.tokenize(list(questions.values()), settings.text_tokens), BATCH)
+    vectors = encoder.encode(encoder.tokenize(list(questions.values()), TOKENS), BATCH)
     scores, rows = exact_search(vectors, read_matrix(base / "texts" / f"{ENCODER}.npy"), DEPTH)
     return {"bm25": words, ENCODER: Run.from_scores(tuple(questions), rows, scores, name=ENCODER)}
 

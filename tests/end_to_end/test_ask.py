@@ -1,7 +1,6 @@
 """Questions of one's own to a built project: as the stages answered, on bad input, by many at once, in a browser."""
 
 import io
-import json
 import os
 import pickle
 import re
@@ -35,8 +34,6 @@ from trivium.kvqae.asking.asker import Asker
 from trivium.kvqae.asking.graph import GraphBase
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 
-ROW = "dpr_few_shot_image"
-OTHER_ROWS = ("dpr_zero_shot_image", "bm25_dpr_few_shot_image")
 TOLERANCE = 1e-4  # of a fused score
 EVIL = "<img src=x onerror=alert(1)> ${alert(2)} {{ value }} who is this?"
 
@@ -69,8 +66,8 @@ def face(built, asked):
     return next(image for question, image in asked if question.image in with_one)
 
 
-def open_graph(folder, row=ROW):
-    return Asker(lambda: GraphBase(folder, row))
+def open_graph(folder):
+    return Asker(lambda: GraphBase(folder))
 
 
 def encoded(image, kind="PNG", **options):
@@ -81,14 +78,13 @@ def encoded(image, kind="PNG", **options):
 
 @pytest.fixture(scope="module")
 def answers(built):
-    """By row and whether it was re-ranked, the answers by question's id.
+    """By whether they were re-ranked, the answers by question's id.
 
     They are asked in a process of its own: the last bits are those of the arithmetic that is settled before torch loads.
     """
     program = str(Path(__file__).with_name("asking.py"))
-    wanted = [(ROW, False, None), (ROW, True, None), *((row, False, 4) for row in OTHER_ROWS)]
     done = subprocess.run(
-        [sys.executable, program, str(built.folder), json.dumps(wanted)],
+        [sys.executable, program, str(built.folder)],
         cwd=built.folder,
         env=built.environment(PYTHONPATH=str(ROOT)),
         stdout=subprocess.PIPE,
@@ -133,13 +129,13 @@ def check_as_read(answers, built, row):
 
 
 def test_passages_and_answers_are_those_of_the_stages(answers, built):
-    check_as_the_stages(answers[ROW, False], built, "fused/dpr_few_shot_image")
-    check_as_read(answers[ROW, False], built, "few_shot_fused")
+    check_as_the_stages(answers[False], built, "fused/dpr_few_shot_image")
+    check_as_read(answers[False], built, "few_shot_fused")
 
 
 def test_re_ranked_passages_and_answers_are_those_of_the_stages(answers, built):
-    check_as_the_stages(answers[ROW, True], built, "reranked_text_image", is_reranked=True)
-    check_as_read(answers[ROW, True], built, "few_shot_reranked")
+    check_as_the_stages(answers[True], built, "reranked_text_image", is_reranked=True)
+    check_as_read(answers[True], built, "few_shot_reranked")
 
 
 def test_from_the_vectors_of_the_stages_on_every_bit_is_theirs(asker, built, asked, monkeypatch):
@@ -168,17 +164,6 @@ def test_from_the_vectors_of_the_stages_on_every_bit_is_theirs(asker, built, ask
             found = run.select([question.id])
             assert [support.passage for support in supports] == found.documents[0, : len(supports)].tolist()
             assert [support.score for support in supports] == found.scores[0, : len(supports)].tolist()
-
-
-@pytest.mark.parametrize("row", OTHER_ROWS)
-def test_other_rows_rank_as_their_runs(answers, built, row):
-    check_as_the_stages(answers[row, False], built, f"fused/{row}")
-
-
-def test_of_another_row_it_is_said_that_it_is_not_re_ranked(built, monkeypatch):
-    monkeypatch.setenv(PORTABLE, "intel")
-    with open_graph(built.folder, OTHER_ROWS[0]) as asker:
-        assert "Only the row dpr_few_shot_image is re-ranked." in asker.ask("who is this?", None).notes
 
 
 def test_without_a_picture_the_text_systems_answer_and_it_is_said(asker, asked):

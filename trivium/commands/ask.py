@@ -101,7 +101,7 @@ def options(parser: ArgumentParser) -> None:
 
 def add_models(parser: ArgumentParser, own: _ArgumentGroup) -> None:
     """Declare the arguments that name who reads, and who chooses the entity."""
-    reader = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1 (default: the base's own)"
+    reader = "a folder of a BERT reader, or an endpoint such as http://localhost:8000/v1; else only passages are shown"
     own.add_argument("--reader", metavar="READER", help=reader)
     own.add_argument("--reader-model", metavar="NAME", help="the endpoint's name for the model")
     own.add_argument(

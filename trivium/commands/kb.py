@@ -4,7 +4,7 @@
     trivium kb --out museum
 
 Without a source, the base is made again of what it was made of before. Vectors are kept by the hash of what they
-describe. Forms of the source, encoders and readers: docs/own_pictures.md. Faces: docs/faces.md.
+describe. Forms of the source, and encoders: docs/own_pictures.md. Faces: docs/faces.md.
 """
 
 from argparse import ArgumentParser, Namespace
@@ -26,47 +26,36 @@ def options(parser: ArgumentParser) -> None:
     add("source", nargs="?", type=Path, help=f"{forms} (default: what the base was made of before)")
     add("--out", type=Path, metavar="FOLDER", help="folder of the base")
     models = "open_clip:ViT-B-32/openai, hf:OWNER/NAME, sentence_transformers:NAME or a folder of one of these; "
-    models += "arcface=FOLDER, imagenet=FOLDER or clip=FOLDER for an encoder of the graph; may be repeated"
+    models += "NAME=FOLDER for an encoder of the graph, such as arcface, clip, dinov2 or vit; may be repeated"
     add("--image-encoder", action="append", default=[], metavar="[NAME=]MODEL", help=models)
     folders = "a text encoder beside BM25: a folder of sentence-transformers, or dpr_few_shot=FOLDER, with question/ "
     folders += "and passage/; may be repeated"
     add("--text-encoder", action="append", default=[], metavar="NAME=FOLDER", help=folders)
-    add("--reader", metavar="FOLDER", help="a BERT reader, used unless `trivium ask` names another")
-    project = "take encoders, weights and reader of a project after `make repro`; "
-    project += "the sample's know an invented world only"
-    add("--checkout", type=Path, metavar="FOLDER", help=project)
-    add("--words", type=int, help="largest number of words in a passage (default: 100, or as in the checkout)")
+    add("--words", type=int, help="largest number of words in a passage (default: 100)")
 
 
 def settings_of(arguments: Namespace) -> "BaseSettings":
     """Return the settings that the command line names; `BadInput`: a source or an encoder is not there."""
-    from trivium.commands.kb_models import from_checkout, image_encoder, is_stand_in, text_encoder
+    from trivium.commands.kb_models import image_encoder, is_stand_in, text_encoder
     from trivium.core.parameters import validate
     from trivium.kvqae.asking.encoding import VERSION, BaseSettings
 
     if not arguments.source.exists():  # a wrong path is named before a missing encoder
         raise BadInput("no such folder or table", file=arguments.source)
-    if arguments.reader and not (Path(arguments.reader) / "config.json").is_file():
-        expected = "a Hugging Face folder of BERT; `trivium ask --reader` takes an endpoint, too"
-        raise BadInput("no such reader", field="--reader", got=arguments.reader, expected=expected)
-    values: dict[str, Any] = {} if arguments.checkout is None else from_checkout(arguments.checkout)
-    values |= {"version": VERSION, "source": str(arguments.source.resolve())}
-    named = {
+    values: dict[str, Any] = {
+        "version": VERSION,
+        "source": str(arguments.source.resolve()),
         "image_encoders": dict(map(image_encoder, arguments.image_encoder)),
         "text_encoders": dict(map(text_encoder, arguments.text_encoder)),
-        "reader": arguments.reader and str(Path(arguments.reader).resolve()),
-        "words": arguments.words,
     }
-    values |= {name: value for name, value in named.items() if value not in (None, {})}
-    encoders = [*values.get("image_encoders", {}).values(), *values.get("text_encoders", {}).values()]
-    values["invented"] = any(is_stand_in(Path(encoder["model"].rpartition(":")[2])) for encoder in encoders)
+    values |= {} if arguments.words is None else {"words": arguments.words}
+    models = [*values["image_encoders"].values(), *values["text_encoders"].values()]
+    values["invented"] = any(is_stand_in(Path(model.rpartition(":")[2])) for model in models)
     return validate(BaseSettings, values, "kb", Path("the command line"))
 
 
 def summary(out: Path) -> list[str]:
     """Return the lines that say what a base has."""
-    from trivium.commands.kb_models import is_stand_in
-    from trivium.kvqae.asking.answer import WOULD_READ
     from trivium.kvqae.asking.building import LISTED, read_base
 
     described, settings = read_base(out / BASE)
@@ -79,9 +68,6 @@ def summary(out: Path) -> list[str]:
         lines.append(f"  {counted}; each is listed in {out / BASE / LISTED}")
     if settings.invented:
         lines.append("  warning: these models are the sample's stand-ins; they know an invented world only")
-    if settings.reader is None or is_stand_in(Path(settings.reader)):
-        who = "nobody" if settings.reader is None else "only the sample's stand-in (`trivium ask --stand-ins`)"
-        lines.append(f"  {who} reads; `trivium ask` shows passages. {WOULD_READ}")
     return lines
 
 
@@ -95,7 +81,7 @@ def run(arguments: Namespace) -> None:
     out = arguments.out
     if out is None:
         arguments.refuse("--out is needed")
-    named = [arguments.image_encoder, arguments.text_encoder, arguments.reader, arguments.checkout, arguments.words]
+    named = [arguments.image_encoder, arguments.text_encoder, arguments.words]
     is_base = (out / BASE / DESCRIBED).is_file()
     if arguments.source is not None:
         settings = settings_of(arguments)
@@ -113,6 +99,6 @@ def run(arguments: Namespace) -> None:
     source = read_source(settings.source)
     if not settings.image_encoders and any(entry.pictures for entry in source.entries):
         raise BadInput("no encoder of pictures, and the source has some", field="--image-encoder",
-                       expected="such as open_clip:ViT-B-32/openai, or --checkout with a built project")  # fmt: skip
+                       expected="such as open_clip:ViT-B-32/openai")  # fmt: skip
     build(settings, source, out / BASE, out / STORES, *models_of(settings, foreign))
     print("\n".join(summary(out)))

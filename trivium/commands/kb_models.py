@@ -10,16 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import read_parameters, value_at
-from trivium.core.tables import read_json
+from trivium.core.parameters import read_parameters
 from trivium.kvqae.asking.answer import NO_READER, WOULD_READ
 from trivium.kvqae.asking.asker import Reader
-from trivium.kvqae.asking.encoding import LIMITS, BaseSettings, Model, NamedEncoder, digest_of_folder
+from trivium.kvqae.asking.encoding import LIMITS, Model, digest_of_folder
 from trivium.kvqae.asking.endpoints import EndpointIdentifier, EndpointReader, PaidModel
-from trivium.kvqae.asking.graph import ROW, require
-from trivium.kvqae.asking.own_base import ReaderMaker
 from trivium.kvqae.asking.systems import FolderReader
-from trivium.kvqae.retrieval.fusion import RECORD, TUNED
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS, family_of
 from trivium.vision.encoder_registry import ENCODERS
 from trivium.vision.image_encoder import Embedder
@@ -27,32 +23,22 @@ from trivium.vision.image_encoding import LoadedEncoder
 
 E = TypeVar("E", bound=PaidModel)
 
-MTCNN: dict[str, Any] = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
-WEIGHT = 1.0
-OF_PROJECT = {  # settings of a base → keys of kvqae
-    "words": "knowledge_base.words",
-    "text_tokens": "texts.tokens",
-    "reader_tokens": "texts.pair_tokens",
-    "answer_tokens": "reader.answer_tokens",
-    "passages": "read.passages",
-}
+READER_TOKENS, LONGEST = 256, 10  # tokens of question and passage, read together, and of an answer
 STAND_INS = (
     f"The reader is the sample's: it knows an invented world only, and does not read here (--stand-ins). {WOULD_READ}"
 )
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
-def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
-    """Return name and entry of an `--image-encoder`; `BadInput`: no such model."""
+def image_encoder(value: str) -> tuple[str, str]:
+    """Return name and model of an `--image-encoder`; `BadInput`: no such model."""
     from trivium.decorrelation.benchmark.family import find_model
 
     name, equals, model = value.partition("=")
-    if not equals:
-        name, model = _encoder_of(Path(value)), value
-    if name in ENCODERS and Path(model).is_dir():
-        return name, _entry(Path(model).resolve(), **(MTCNN if ENCODERS[name].route == "face" else {}))
-    if name in ENCODERS and ":" not in model:
-        raise BadInput("no such folder", field="--image-encoder", got=value, expected=f"{name}=FOLDER")
+    if equals and name in ENCODERS and ":" not in model:
+        if not Path(model).is_dir():
+            raise BadInput("no such folder", field="--image-encoder", got=value, expected=f"{name}=FOLDER")
+        return name, str(Path(model).resolve())
     try:
         named = find_model(value)
     except BadInput as error:
@@ -63,18 +49,11 @@ def image_encoder(value: str) -> tuple[str, dict[str, Any]]:
         raise BadInput("no model that can be used", field="--image-encoder", got=value, expected=expected)
     place = str(Path(named.source).resolve()) if Path(named.source).is_dir() else named.source
     file_name = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in named.name)
-    return file_name, {"registered": False, "model": f"{named.family}:{place}", "weight": WEIGHT}
+    return file_name, f"{named.family}:{place}"
 
 
-def _encoder_of(folder: Path) -> str:
-    """Return the encoder of the graph for a folder of transformers with a network of pictures alone, else ""."""
-    config = read_json(folder / "config.json") if (folder / "config.json").is_file() else None
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    return next((name for name, encoder in ENCODERS.items() if kind in getattr(encoder, "kinds", ())), "")
-
-
-def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
-    """Return name and entry of a `--text-encoder`; `BadInput`: no such encoder."""
+def text_encoder(value: str) -> tuple[str, str]:
+    """Return name and folder of a `--text-encoder`; `BadInput`: no such encoder."""
     name, equals, folder = value.partition("=")
     if not equals or not _NAME.fullmatch(name):
         raise BadInput("no such text encoder", field="--text-encoder", got=value, expected="NAME=FOLDER",
@@ -86,41 +65,7 @@ def text_encoder(value: str) -> tuple[str, dict[str, Any]]:
         if not (Path(folder) / file).exists():
             expected = "a folder of sentence-transformers, or of DPR's two towers under its name"
             raise BadInput("no such text encoder", field="--text-encoder", file=Path(folder) / file, expected=expected)
-    return name, _entry(Path(folder).resolve())
-
-
-def from_checkout(root: Path) -> dict[str, Any]:
-    """Return the encoders, weights and reader that a built project has; `BadInput`: no encoder is there."""
-    root, path = root.resolve(), root.resolve() / "params.yaml"
-    tree = read_parameters(path)
-
-    def value(key: str) -> Any:
-        return value_at(tree, path, f"kvqae.{key}")
-
-    encoders: dict[str, dict[str, Any]] = {"image": {}, "text": {}}
-    weights = value("fuse.weights")
-    if weights == TUNED:
-        weights = {ROW: read_json(require(root, f"data/kvqae/runs/fused/{ROW}/{RECORD}"))["weights"]}
-    for name, weight in weights[ROW].items():
-        kind = "text" if name in TEXT_ENCODERS else "image"
-        entry = dict(value(f"{kind}_encoders.{name}"))
-        folder = root / str(entry.pop("model"))
-        files = (["passage"] if TEXT_ENCODERS[name].towers else [""]) if kind == "text" else ENCODERS[name].files
-        if all((folder / file).exists() for file in files):
-            encoders[kind][name] = _entry(folder, weight, **entry)
-    if not encoders["image"]:
-        raise BadInput("no encoder is built there: run `make repro P=kvqae` there first", file=root)
-    values: dict[str, Any] = {name: value(key) for name, key in OF_PROJECT.items()}
-    values |= {"image_encoders": encoders["image"], "text_encoders": encoders["text"]}
-    values["bm25_weight"] = 0.0 if encoders["text"] else WEIGHT
-    if (reader := root / f"models/kvqae/reader/few_shot/seed-{value('read.seeds')[0]}").is_dir():
-        values["reader"] = str(reader)
-    return values
-
-
-def _entry(model: Path, weight: float = WEIGHT, **settings: Any) -> dict[str, Any]:
-    """Return a `NamedEncoder` of the registries."""
-    return {"registered": True, "model": str(model), "settings": settings, "weight": weight}
+    return name, str(Path(folder).resolve())
 
 
 class NamedEmbedder(Embedder):
@@ -146,35 +91,29 @@ class NamedEmbedder(Embedder):
             return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
 
 
-def foreign(name: str, entry: NamedEncoder) -> Model:
+def foreign(name: str, model: str) -> Model:
     """Make a model that is in no registry; its files are in its digest, as a name may come to stand for others."""
     from trivium.decorrelation.benchmark.family import find_model
 
-    model = find_model(entry.model)
-    digest = digest_of_folder(model.files(), LIMITS | {"kind": model.family})
-    return Model(name, name, digest, lambda: LoadedEncoder(NamedEmbedder(entry.model)), "whole")
+    named = find_model(model)
+    digest = digest_of_folder(named.files(), LIMITS | {"kind": named.family})
+    return Model(name, name, digest, lambda: LoadedEncoder(NamedEmbedder(model)), "whole")
 
 
-def reader_of(arguments: Namespace, journal: Path) -> ReaderMaker:
-    """Return a function that makes the reader that the command line names, or the base's own, or says why none reads.
+def reader_of(arguments: Namespace, journal: Path) -> Reader | str:
+    """Return the reader that the command line names, or why none reads; `BadInput`: no such folder or endpoint.
 
-    The sample's reads only where `--stand-ins` lets it. `BadInput`: an endpoint without a model, or no such folder.
+    The sample's reads only where `--stand-ins` lets it.
     """
-    reader = arguments.reader
-    if reader is not None and reader.startswith(("http://", "https://")):
-        endpoint = _behind(EndpointReader, "reader", arguments, journal)
-        return lambda settings: endpoint
-    if reader is not None and not Path(reader).is_dir():
+    if (reader := arguments.reader) is None:
+        return NO_READER
+    if reader.startswith(("http://", "https://")):
+        return _behind(EndpointReader, "reader", arguments, journal)
+    if not Path(reader).is_dir():
         raise BadInput("no such reader", field="--reader", got=reader, expected="a folder, or http(s)://…")
-
-    def make(settings: BaseSettings) -> Reader | str:
-        if (folder := reader or settings.reader) is None:
-            return NO_READER
-        if (invented := is_stand_in(Path(folder))) and not arguments.stand_ins:
-            return STAND_INS
-        return FolderReader(Path(folder), settings.reader_tokens, settings.answer_tokens, invented=invented)
-
-    return make
+    if (invented := is_stand_in(Path(reader))) and not arguments.stand_ins:
+        return STAND_INS
+    return FolderReader(Path(reader), READER_TOKENS, LONGEST, invented=invented)
 
 
 def identifier_of(arguments: Namespace, journal: Path) -> EndpointIdentifier | None:

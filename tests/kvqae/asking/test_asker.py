@@ -142,19 +142,19 @@ def test_what_is_missing_is_named_with_the_way_to_make_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("row", "message"),
+    ("further", "message"),
     [
-        ("dpr_few_shot_image", r"kvqae\.fuse has changed since the last run: run `make repro` first"),
-        ("brought_mine_image", r"brought_mine_image': a row with a brought run .*got \['brought_mine'\]"),
+        ({}, r"kvqae\.fuse has changed since the last run: run `make repro` first"),
+        ({"brought_mine": 0.5}, r"dpr_few_shot_image': a row with a brought run .*got \['brought_mine'\]"),
     ],
 )
-def test_rows_that_cannot_be_asked(tmp_path, row, message):
+def test_rows_that_cannot_be_asked(tmp_path, further, message):
     tree = yaml.safe_load((ROOT / "params.yaml").read_text())
-    tree["kvqae"]["fuse"]["weights"]["brought_mine_image"] = {"brought_mine": 0.5, "clip": 0.5}
+    tree["kvqae"]["fuse"]["weights"]["dpr_few_shot_image"] |= further
     (tmp_path / "params.yaml").write_text(yaml.safe_dump(tree))
     record = tmp_path / "data/kvqae/runs/fused/dpr_few_shot_image/fusion.json"
     record.parent.mkdir(parents=True)
     record.write_text('{"depth": 100, "weights": {"dpr_few_shot": 1}}')
     write_lock(tmp_path, {"fuse": ({}, ["data/kvqae/runs/fused"])})
     with pytest.raises(BadInput, match=message):
-        GraphBase(tmp_path, row)
+        GraphBase(tmp_path)

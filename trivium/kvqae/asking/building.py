@@ -111,7 +111,7 @@ def build(
             vectors[model.name] = len(rows)
         for model in texts:
             store = store_of[model.digest]
-            encoded[model.name] = encoding.encode_passages(model, by_key, store, settings.text_tokens)
+            encoded[model.name] = encoding.encode_passages(model, by_key, store)
             (draft / "texts").mkdir(exist_ok=True)
             np.save(draft / "texts" / f"{model.name}.npy", store.take(keys))
         documents = ((number, " ".join(passage)) for number, passage in enumerate(passages))
@@ -121,7 +121,7 @@ def build(
         calibrations = {}
         for route in get_args(Route):
             own = [model for model in pictures if model.route == route]
-            every = [read_pictured(draft, one.name, settings.image_encoders[one.name].weight) for one in own]
+            every = [read_pictured(draft, model.name) for model in own]
             if systems := [system for system in every if len(system.pictures)]:
                 views = partial(_draw_views, shown=shown, models=own, store_of=store_of)
                 calibrations[route] = vars(calibrate(systems, owners, eligible, views))
@@ -158,11 +158,11 @@ def _note_flaws(source: Source, shown: Sequence[Shown], store: VectorStore) -> N
             source.note(flaw, picture.path, FLAWED[flaw])
 
 
-def read_pictured(base: Path, name: str, weight: float) -> Pictured:
+def read_pictured(base: Path, name: str) -> Pictured:
     """Read one encoder's part of a base."""
     folder = base / "pictures" / name
     pictures, owners = np.asarray(read_matrix(folder / ROWS)), read_table(base / SHOWN)["article"].to_numpy()
-    return Pictured(name, weight, read_matrix(folder / VECTORS), pictures, owners[pictures])
+    return Pictured(name, read_matrix(folder / VECTORS), pictures, owners[pictures])
 
 
 def _draw_views(

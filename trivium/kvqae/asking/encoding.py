@@ -38,38 +38,22 @@ if TYPE_CHECKING:  # torch takes seconds to import
 Vectors = NDArray[np.float32]
 Stored = tuple[Vectors | None, str | None]  # see `VectorStore`
 VERSION = 3  # of this code and of a base's folder; with another one everything is encoded again
+TOKENS = 256  # most tokens of a text that an encoder reads
+MTCNN: dict[str, Any] = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
 _STORED = pa.schema([("key", pa.string()), ("vector", pa.binary()), ("remark", pa.string())])
 PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
 NO_FACE = "no face"
 
 
-class NamedEncoder(Parameters):
-    """An encoder of the base.
-
-    The registries' members are known by their names; any other model is known by what `trivium odmap` calls it.
-    """
-
-    registered: bool = Field(description="A member of the registries; else a model as `trivium odmap` names it")
-    model: str = Field(min_length=1, description="Its folder, or kind and name such as open_clip:ViT-B-32/openai")
-    settings: dict[str, Any] = Field(default={}, description="Of the registry's member, besides its folder")
-    weight: float = Field(gt=0, description="In the sum of pictures' or texts' scores; only proportions matter")
-
-
 class BaseSettings(Parameters):
-    """Settings of a base."""
+    """Settings of a base. An encoder of pictures that no registry knows is named as `trivium odmap` names it."""
 
     version: int = Field(description="Of the code that makes bases: a base of another version is made again")
     source: Path = Field(description="The folder, or the table, that the base is made of")
     words: int = Field(default=100, ge=8, le=400, description="Most tokens of a passage; the title is not counted")
-    text_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of a text that an encoder reads")
-    image_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of pictures, by name")
-    text_encoders: dict[str, NamedEncoder] = Field(default={}, description="Encoders of texts, by name, beside BM25")
-    bm25_weight: float = Field(default=1.0, ge=0, description="As the text encoders' weights; 0: BM25 has no say")
-    reader: str | None = Field(default=None, description="Folder of a reader; null: named when a question is asked")
-    reader_tokens: int = Field(default=256, ge=16, le=512, description="Tokens of question and passage, read together")
-    answer_tokens: int = Field(default=10, ge=1, description="Longest answer")
-    passages: int = Field(default=5, ge=1, description="Passages that the reader reads")
+    image_encoders: dict[str, str] = Field(default={}, description="Encoders of pictures: name → folder, or kind:model")
+    text_encoders: dict[str, str] = Field(default={}, description="Encoders of texts, beside BM25: name → folder")
     invented: bool = Field(default=False, description="Models of the sample's invented world: every answer says so")
 
 
@@ -84,7 +68,7 @@ class Model:
     route: Route = "whole"  # of pictures
 
 
-Foreign = Callable[[str, NamedEncoder], Model]  # makes a model that is in no registry
+Foreign = Callable[[str, str], Model]  # makes a model that is in no registry, of its name in the base and elsewhere
 
 
 def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
@@ -104,20 +88,21 @@ def digest_of_folder(folder: Path, settings: Mapping[str, Any]) -> str:
 def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], list[Model]]:
     """List a base's encoders of pictures, and of texts; `BadInput`: the weights of one are missing."""
     pictures, texts = [], []
-    for name, entry in settings.image_encoders.items():
-        if entry.registered:
-            known, folder = ENCODERS[name], Path(entry.model)
-            for file in known.files:
-                if not (folder / file).is_file():
-                    raise BadInput("the encoder's weights are missing", file=folder / file)
-            load = partial(load_encoder, name, encoder_parameters(name, {**entry.settings, "model": folder}))
-            digest = digest_of_folder(folder, {"encoder": name, "settings": entry.settings, **LIMITS})
-            pictures.append(Model(name, known.label, digest, load, known.route))
-        else:
-            pictures.append(foreign(name, entry))
-    for name, entry in settings.text_encoders.items():
-        family, folder = family_of(name), Path(entry.model)
-        decisive = {"encoder": name, "prefixes": dict(family.prefixes), "tokens": settings.text_tokens}
+    for name, model in settings.image_encoders.items():
+        if name not in ENCODERS:
+            pictures.append(foreign(name, model))
+            continue
+        known, folder = ENCODERS[name], Path(model)
+        for file in known.files:
+            if not (folder / file).is_file():
+                raise BadInput("the encoder's weights are missing", file=folder / file)
+        values = MTCNN if known.route == "face" else {}
+        load = partial(load_encoder, name, encoder_parameters(name, {**values, "model": folder}))
+        digest = digest_of_folder(folder, {"encoder": name, "settings": values, **LIMITS})
+        pictures.append(Model(name, known.label, digest, load, known.route))
+    for name, model in settings.text_encoders.items():
+        family, folder = family_of(name), Path(model)
+        decisive = {"encoder": name, "prefixes": dict(family.prefixes), "tokens": TOKENS}
         digest = digest_of_folder(folder / "passage" if family.towers else folder, decisive)
         texts.append(Model(name, family.label, digest, partial(_load_text_encoder, name, folder)))
     return pictures, texts
@@ -247,10 +232,10 @@ def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vect
         yield None if face is None else encoder.embed([align(pixels, face.landmarks)])[0]
 
 
-def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store: VectorStore, tokens: int) -> int:
-    """Store a vector of each passage; returns how many were encoded.
+def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store: VectorStore) -> int:
+    """Store a vector of each passage, key → (title, text); returns how many were encoded.
 
-    `passages` are key → (title, text), of which at most `tokens` are read. `BadInput`: an embedding has NaN.
+    `BadInput`: an embedding has NaN.
     """
     if not (new := store.missing(passages)):
         return 0
@@ -261,7 +246,7 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
     # A process takes seconds to start, in which one core encodes two parts.
     processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # each of those processes uses one core
-    encode = partial(_encode_texts, model, tokens)
+    encode = partial(_encode_texts, model)
     made = LocalEngine(processes).map(encode, texts, description=model.label, on_gpu=on_gpu, processes=processes)
     for part, vectors in zip(parts, made, strict=True):
         if not (finite := np.isfinite(vectors).all(axis=1)).all():
@@ -271,7 +256,7 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
     return len(new)
 
 
-def _encode_texts(model: Model, tokens: int, passages: Sequence[tuple[str, str]]) -> Vectors:
+def _encode_texts(model: Model, passages: Sequence[tuple[str, str]]) -> Vectors:
     encoder = model.load("passage")
     titles, texts = zip(*passages, strict=True)
-    return encoder.encode(encoder.tokenize(texts, tokens, titles), BATCH)
+    return encoder.encode(encoder.tokenize(texts, TOKENS, titles), BATCH)

@@ -91,12 +91,10 @@ def read_source(path: Path) -> Source:
 def _read_folder(root: Path, source: Source) -> None:
     """Read texts with the pictures of the same name, of that name and a number, or in a folder of that name."""
     texts: dict[Name, list[Path]] = defaultdict(list)
-    names_in: dict[Path, set[str]] = defaultdict(set)
     pictures: list[Path] = []
     for path in sorted(_files(root)):
         if path.suffix.lower() in TEXTS:
             texts[path.parent, fold(path.stem)].append(path)
-            names_in[path.parent].add(fold(path.stem))
         elif is_picture(path):
             pictures.append(path)
         elif why := unread_picture(path):
@@ -106,7 +104,6 @@ def _read_folder(root: Path, source: Source) -> None:
         folder, name, inside = path.parent, fold(path.stem), fold(path.parent.name)
         numbered = _NUMBERED.fullmatch(name)
         candidates = [(folder, name), (folder, numbered["name"] if numbered else name), (folder.parent, inside)]
-        candidates += [(folder, inside)] if names_in[folder] == {inside} else []
         if (owner := next((key for key in candidates if key in texts), None)) is not None:
             shown[owner].append(path)
         else:

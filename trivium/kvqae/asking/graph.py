@@ -23,7 +23,7 @@ from trivium.core.tables import read_json, read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.asking.answer import IMAGE, QUERY, PictureView
 from trivium.kvqae.asking.asker import Base
-from trivium.kvqae.asking.systems import NOBODY, Bm25, Dense, FolderReader, Fused, fuse, round_as_file
+from trivium.kvqae.asking.systems import NOBODY, Dense, FolderReader, Fused, fuse, round_as_file
 from trivium.kvqae.knowledge_base import passage_texts
 from trivium.kvqae.knowledge_base.illustrated_base import read_illustrated_base
 from trivium.kvqae.reader.inputs import ReadParameters
@@ -31,13 +31,12 @@ from trivium.kvqae.rerankers import cross_encoder, fusion, rrt
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.members import arcface
 from trivium.kvqae.rerankers.reranker import reranker_settings
-from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, Searcher
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
 from trivium.kvqae.retrieval.systems import is_brought
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.kvqae.retrieval.text_encoders import TEXT, text_encoder_parameters
+from trivium.kvqae.retrieval.text_encoders import text_encoder_parameters
 from trivium.measures.fusion import gather, gather_blocks, scales
 from trivium.measures.reorder import follow
 from trivium.measures.runs import PADDING, Run
@@ -49,7 +48,8 @@ from trivium.vision.neighbours import read_ivf
 
 P = TypeVar("P", bound=Parameters)
 
-ROW = "dpr_few_shot_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
+TEXT = "dpr_few_shot"
+ROW = f"{TEXT}_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # split of the lists that give the scales
 WHY_BLIND = {
     DELG_FILES: "The local features of a new picture need DELG's own tool: RRT is not used.",
@@ -91,23 +91,23 @@ class Project:
 
 
 class GraphBase(Base):
-    """Outputs of `dvc repro`, loaded once; passages are ranked by a row of passages of `kvqae.fuse.weights`.
+    """Outputs of `dvc repro`, loaded once; passages are ranked by `ROW`.
 
     `BadInput`: bad parameters, an output is missing, or the row has a brought run.
     """
 
-    def __init__(self, root: Path, row: str = ROW) -> None:
+    def __init__(self, root: Path) -> None:
         self._project = project = Project(root)
         self.invented = project.value("world.kvqae") == "sample"
         self._fuse = section = project.section("fuse", FuseAndTuneParameters)
         self.limits = project.value("kvqae.pictures")
-        if others := [name for name in section.rows[row] if name not in (*TEXT, *ENCODERS)]:
+        if others := [name for name in section.rows[ROW] if name not in (TEXT, *ENCODERS)]:
             problem = "a row with a brought run or a search by names: neither searches for a new question here"
-            raise BadInput(problem, field=f"kvqae.fuse.weights.{row}", got=others)
-        record = read_json(project.require(f"data/kvqae/runs/fused/{row}/{RECORD}"))
-        self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[row]
-        if record != {"depth": section.depth, "weights": weights} or set(weights) != set(section.rows[row]):
-            raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=row)
+            raise BadInput(problem, field=f"kvqae.fuse.weights.{ROW}", got=others)
+        record = read_json(project.require(f"data/kvqae/runs/fused/{ROW}/{RECORD}"))
+        self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[ROW]
+        if record != {"depth": section.depth, "weights": weights} or set(weights) != set(section.rows[ROW]):
+            raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=ROW)
         # All systems' lists are read: they have all questions of the stage, while one row's may have fewer.
         every = [name for name in systems_of(section.rows, articles=False) if not is_brought(name)]
         kinds = {name: "image" if name in ENCODERS else "text" for name in every}
@@ -131,7 +131,7 @@ class GraphBase(Base):
             self.passages = int(read_json(project.require("metrics/kvqae/read.json"))[f"{reading.asked_row}_passages"])
         else:
             self.passages = read.passages
-        self.text_systems = {system: self._text_system(system) for system in weights if system in TEXT}
+        self.text_systems = {TEXT: self._text_system()}
         search = project.section("image_search", ImageSearchParameters)
         base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
         self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
@@ -142,7 +142,7 @@ class GraphBase(Base):
             self.encoders[system] = load_encoder(system, settings)
         self._depth = search.depth
         reranked = str(project.value("kvqae.initial.run"))
-        self.rerankers = Rerankers(project) if row == reranked else None
+        self.rerankers = Rerankers(project) if reranked == ROW else None
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
     def check(self) -> None:
@@ -168,23 +168,17 @@ class GraphBase(Base):
         name = self._picture_of[int(self.article_of[passage])].as_py()
         return self._pictures.read(name) if name in self._pictures else None
 
-    def _text_system(self, system: str) -> Bm25 | Dense:
-        """Open BM25 with the chosen k1 and b, or a text encoder, with an inverted file if one is used."""
-        project = self._project
-        if system == "bm25":
-            parameters = project.section("bm25_search", Bm25SearchParameters)
-            chosen = read_json(project.require("metrics/kvqae/bm25_search.json"))
-            searcher = Searcher(project.require("data/kvqae/indexes/kb"), threads=1, heap_gib=parameters.heap_gib)
-            return Bm25(searcher, chosen["k1"], chosen["b"], parameters.depth)
-        search, vectors = project.section("dense_search", DenseSearchParameters), f"data/kvqae/embeddings/{system}"
+    def _text_system(self) -> Dense:
+        """Open the text encoder and its vectors, with an inverted file if one is used."""
+        project, vectors = self._project, f"data/kvqae/embeddings/{TEXT}"
+        search = project.section("dense_search", DenseSearchParameters)
         index = None
         if search.index != "exact":
-            index = read_ivf(project.require(f"data/kvqae/runs/text/{system}/{INDEX}"))
-        model = project.require(str(text_encoder_parameters(system, self._fuse.text_encoders[system]).model))
+            index = read_ivf(project.require(f"data/kvqae/runs/text/{TEXT}/{INDEX}"))
+        model = project.require(str(text_encoder_parameters(TEXT, self._fuse.text_encoders[TEXT]).model))
         matrix, ids = (read_matrix(project.require(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
-        tokens = int(project.value("kvqae.texts.tokens"))
-        encoder = TextEncoder(system, model, "question")
-        return Dense(system, encoder, tokens, matrix, ids, search.depth, index, search.probes)
+        tokens, encoder = int(project.value("kvqae.texts.tokens")), TextEncoder(TEXT, model, "question")
+        return Dense(TEXT, encoder, tokens, matrix, ids, search.depth, index, search.probes)
 
 
 class Rerankers:

@@ -1,12 +1,12 @@
 """A user's own base in memory: finds the entry that a picture shows, and ranks passages (own_pictures.md).
 
 A passage's score is `λ · s_e + (1 − λ) · t`: s_e is the score of its entry for the picture, standardised by the base's
-calibration (`recognition.py`); t is the weighted mean of the text systems' scores, each standardised over the passages
-that are compared for this question.
+calibration (`recognition.py`); t is the mean of the text systems' scores, each standardised over the passages that are
+compared for this question.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from trivium.core.tables import read_json, read_table
 from trivium.kvqae.asking import building
 from trivium.kvqae.asking.answer import NO_READER, QUERY, PictureView, RecognisedEntry
 from trivium.kvqae.asking.asker import Base, Reader
-from trivium.kvqae.asking.encoding import LIMITS, BaseSettings, Foreign, Vectors, models_of
+from trivium.kvqae.asking.encoding import LIMITS, TOKENS, Foreign, Vectors, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
@@ -31,12 +31,11 @@ from trivium.measures.runs import Run
 from trivium.vision.image_encoder import Route
 
 ANEW = "was made anew after the page or the command had loaded it: start it again, when `trivium kb` has ended"
-ReaderMaker = Callable[[BaseSettings], Reader | str]  # returns the reader, or why there is none
 PICTURE_SHARE = 0.6  # λ, the weight of the picture in a passage's score
 FALSE_ACCEPTS = 0.05  # share of pictures of things outside the base that may be called sure
 BROUGHT_BEST = 4.0  # score of the best given entry, in deviations: about that of a recognised picture
 BROUGHT = "search results"  # name of the system of given search results
-NAMED = 3  # entries that an answer names
+NAMED, READ = 3, 5  # entries that an answer names, passages that the reader reads
 NOISE = 1e-3  # texts' scores with a smaller deviation count as equal
 DEPTH = 1000  # passages that a text system returns, and entries that are scored for a picture
 
@@ -44,14 +43,14 @@ DEPTH = 1000  # passages that a text system returns, and entries that are scored
 class OwnBase(Base):
     """The base in a folder that `trivium kb` made.
 
-    `foreign` makes models that are in no registry. `BadInput`: no base, or its models are missing, or differ from those
-    that it was made with.
+    `foreign` makes models that are in no registry; instead of a `reader` may stand why there is none. `BadInput`: no
+    base, or its models are missing, or differ from those that it was made with.
     """
 
-    def __init__(self, folder: Path, foreign: Foreign, make_reader: ReaderMaker = lambda _: NO_READER) -> None:
+    def __init__(self, folder: Path, foreign: Foreign, reader: Reader | str = NO_READER) -> None:
         self._folder, self._signature = folder, signature_of(folder)
         described, settings = building.read_base(folder)
-        self._settings, self.limits, self.passages = settings, LIMITS, settings.passages
+        self.limits, self.passages = LIMITS, READ
         self._titles: list[str] = read_table(folder / building.ARTICLES, ["title"])["title"].to_pylist()
         self._entries_of = defaultdict[str, list[int]](list)  # by folded titles
         for entry, title in enumerate(self._titles):
@@ -71,22 +70,20 @@ class OwnBase(Base):
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
         self.encoders = {}
         for model in models:
-            pictured = building.read_pictured(folder, model.name, settings.image_encoders[model.name].weight)
+            pictured = building.read_pictured(folder, model.name)
             if len(pictured.pictures):
                 self._systems[model.route].append(pictured)
                 self.encoders[model.name] = model.load()
         self._first_picture = {row["article"]: row for row in reversed(read_table(folder / building.SHOWN).to_pylist())}
-        tokens, depth = settings.text_tokens, min(DEPTH, len(numbers))
-        self.text_systems: dict[str, Bm25 | Dense] = {}
+        depth, searcher = min(DEPTH, len(numbers)), Searcher(folder / building.BM25, threads=1, heap_gib=1)
+        self.text_systems: dict[str, Bm25 | Dense] = {
+            "bm25": Bm25(searcher, building.K1, building.B, depth, len(numbers))
+        }
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
-            self.text_systems[text.name] = Dense(text.name, text.load("question"), tokens, matrix, numbers, depth)
-        if settings.bm25_weight:
-            searcher = Searcher(folder / building.BM25, threads=1, heap_gib=1)
-            self.text_systems["bm25"] = Bm25(searcher, building.K1, building.B, depth, complete=len(numbers))
-        made = make_reader(settings)
-        self.reader, self.unread = (None, made) if isinstance(made, str) else (made, "")
-        self.invented = settings.invented or getattr(made, "invented", False)
+            self.text_systems[text.name] = Dense(text.name, text.load("question"), TOKENS, matrix, numbers, depth)
+        self.reader, self.unread = (None, reader) if isinstance(reader, str) else (reader, "")
+        self.invented = settings.invented or getattr(reader, "invented", False)
 
     def check(self) -> None:
         """Check that the folder has not changed, by times, sizes and inodes; `BadInput` otherwise."""
@@ -134,7 +131,7 @@ class OwnBase(Base):
     def _name(self, cosines: Cosines, route: Route) -> list[RecognisedEntry]:
         """Return the best entries, as an answer shows them."""
         calibration = self._calibrations[route]
-        entries, scores = rank(cosines, self._systems[route], calibration)
+        entries, scores = rank(cosines, calibration)
         probabilities = calibration.probabilities(scores)
         sure = bool((scores[:1] > calibration.threshold(FALSE_ACCEPTS)).any())
         return [
@@ -149,18 +146,12 @@ class OwnBase(Base):
 
     def fuse(self, runs: Mapping[str, Run]) -> Fused:
         """Fuse pictures with weight λ and their calibration, texts with the rest and the scales of this question."""
-        settings = self._settings
-        texts = {"bm25": settings.bm25_weight} if settings.bm25_weight else {}
-        texts |= {name: encoder.weight for name, encoder in settings.text_encoders.items()}
-        images = {name: encoder.weight for name, encoder in settings.image_encoders.items() if name in runs}
-        images |= {BROUGHT: 1.0} if BROUGHT in runs else {}
+        texts, images = list(self.text_systems), [name for name in runs if name not in self.text_systems]
         share = PICTURE_SHARE if images else 0.0
-        weights = {name: (1 - share) * weight / sum(texts.values()) for name, weight in texts.items()}
-        weights |= {name: share * weight / sum(images.values()) for name, weight in images.items()}
-        by = {name: _scale_of_texts(runs[name]) for name in texts}
-        by |= {BROUGHT: Scale(0.0, 1.0)} if BROUGHT in images else {}
+        weights = dict.fromkeys(texts, (1 - share) / len(texts)) | dict.fromkeys(images, share / max(1, len(images)))
+        by = {name: _scale_of_texts(runs[name]) for name in texts} | {BROUGHT: Scale(0.0, 1.0)}
         for calibration in self._calibrations.values():
-            by |= {name: calibration.scale(name) for name in set(images) & set(calibration.means)}
+            by |= {name: calibration.scale(name) for name in calibration.means}
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:

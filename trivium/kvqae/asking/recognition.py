@@ -72,7 +72,6 @@ class Pictured:
     """One encoder's part of a base."""
 
     name: str
-    weight: float  # in the mean over the encoders of its route
     matrix: Vectors  # (n, width) of length 1
     pictures: NDArray[np.int64]  # (n,) the base's picture that each vector is of, ascending
     owners: NDArray[np.int64]  # (n,) the entry of each
@@ -98,16 +97,15 @@ def find_entries(
     return {name: dict(islice(cosines.items(), depth)) for name, cosines in ranked.items() if cosines}
 
 
-def rank(cosines: Cosines, systems: Sequence[Pictured], calibration: Calibration) -> tuple[NDArray[np.int64], Scores]:
-    """Rank entries by the weighted mean of z; returns entries and scores, best first.
+def rank(cosines: Cosines, calibration: Calibration) -> tuple[NDArray[np.int64], Scores]:
+    """Rank entries by the mean of the encoders' z; returns entries and scores, best first.
 
     An entry that an encoder does not rank gets that encoder's lowest cosine.
     """
     if not cosines:
         return np.array([], np.int64), np.array([])
     runs = {name: Run.from_dict({QUERY: dict(of_entries)}, name=name) for name, of_entries in cosines.items()}
-    weights = {system.name: system.weight for system in systems if system.name in runs}
-    run = fuse(runs, weights, {name: calibration.scale(name) for name in runs}).run
+    run = fuse(runs, dict.fromkeys(runs, 1.0), {name: calibration.scale(name) for name in runs}).run
     return run.documents[0], run.scores[0]
 
 
@@ -128,7 +126,7 @@ def calibrate(
     scales = Calibration(means, deviations)
 
     def ask(vectors: Mapping[str, Vectors], stays: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], Scores]:
-        return rank(find_entries(systems, vectors, stays=stays), systems, scales)
+        return rank(find_entries(systems, vectors, stays=stays), scales)
 
     def vectors_of(picture: int) -> dict[str, Vectors]:
         rows = [(one, row) for one in systems for row in np.flatnonzero(one.pictures == picture)]

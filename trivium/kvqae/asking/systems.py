@@ -33,23 +33,23 @@ def scores_of(run: Run) -> dict[int, float]:
 
 @dataclass(frozen=True)
 class Bm25:
-    """BM25 on a Lucene index."""
+    """BM25 on a Lucene index; passages without a word of the question follow with score 0."""
 
     searcher: Searcher
     k1: float
     b: float
     depth: int
-    complete: int = 0  # number of passages, if those without common words follow with score 0; else 0
+    passages: int  # number of all
 
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
-        """Rank all passages for a question, or those `within`; of these, passages that BM25 does not return have 0."""
-        depth = self.depth if within is None else max(self.depth, self.complete)
+        """Rank all passages for a question, or those `within`."""
+        depth = self.depth if within is None else self.passages
         run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
         scores = scores_of(run)
         if within is not None:
             scores = {passage: scores.get(passage, 0.0) for passage in within.tolist()}
-        elif scores and self.complete:
-            others = (passage for passage in range(self.complete) if passage not in scores)
+        elif scores:
+            others = (passage for passage in range(self.passages) if passage not in scores)
             scores |= dict.fromkeys(islice(others, depth - len(scores)), 0.0)
         return Run.from_dict({QUERY: scores}, depth, "bm25")
 
