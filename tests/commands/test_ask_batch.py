@@ -73,8 +73,7 @@ def test_an_endpoint_that_goes_down_costs_no_answer_that_it_gave(tmp_path, monke
 
     def answers(server):
         named = Namespace(reader=server.address, reader_model="tiny", key_variable=None)
-        reader = reader_of(named, tmp_path / "answers")
-        with open_asker(tmp_path / "base", no_foreign, reader) as asker:
+        with open_asker(tmp_path / "base", no_foreign, reader_of(named, tmp_path / "answers")) as asker:
             told = answer(asker.ask, tmp_path)
         header, *rows = [row for _, row in read_csv(tmp_path / "a.csv")]
         return told, [dict(zip(header, row, strict=True)) for row in rows]

@@ -8,13 +8,13 @@ from PIL import Image
 
 from tests.kvqae.asking.own_folder import close, settings, write_entry, write_folder
 from tests.kvqae.asking.test_building import make
-from tests.kvqae.tiny_encoders import write_clip, write_onnx, write_tiny
+from tests.kvqae.tiny_encoders import write_clip, write_onnx
 from tests.prompting.loopback_endpoint import Loopback, failed, said
 from trivium.commands import cli, kb
-from trivium.commands.kb_models import foreign, from_checkout, image_encoder, is_stand_in, reader_of, text_encoder
+from trivium.commands.kb_models import foreign, image_encoder, is_stand_in, reader_of, text_encoder
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.family import find_model
-from trivium.kvqae.asking.encoding import NamedEncoder, models_of
+from trivium.kvqae.asking.encoding import models_of
 from trivium.kvqae.asking.endpoints import EMPTY, EndpointReader
 
 ROOT = Path(__file__).parents[2]
@@ -23,32 +23,21 @@ TEXTS = {7: ("Old mill", "It stands in Bern."), 9: ("Inn", "Beer is served in Ba
 
 def test_encoders_of_the_graph_by_their_names(tmp_path):
     write_onnx(tmp_path / "arcface" / "model.onnx")
-    name, entry = image_encoder(f"arcface={tmp_path / 'arcface'}")
-    assert (name, entry["registered"], entry["settings"]["min_face"]) == ("arcface", True, 20)
+    assert image_encoder(f"arcface={tmp_path / 'arcface'}") == ("arcface", str(tmp_path / "arcface"))
     for side in ("question", "passage"):
         (tmp_path / "dpr" / side).mkdir(parents=True)
-    assert text_encoder(f"dpr_few_shot={tmp_path / 'dpr'}")[1]["model"] == str(tmp_path / "dpr")
+    assert text_encoder(f"dpr_few_shot={tmp_path / 'dpr'}") == ("dpr_few_shot", str(tmp_path / "dpr"))
     (tmp_path / "modules.json").write_text("[]")
-    entry = {"registered": True, "model": str(tmp_path), "settings": {}, "weight": 1.0}
-    assert text_encoder(f"mine={tmp_path}") == ("mine", entry)
-
-
-def test_a_folder_of_pictures_alone_is_known_by_its_configuration_or_refused_with_the_choices(tmp_path):
-    write_tiny("vit", tmp_path / "mine")
-    entry = {"registered": True, "model": str(tmp_path / "mine"), "settings": {}, "weight": 1.0}
-    assert image_encoder(str(tmp_path / "mine")) == image_encoder(f"vit={tmp_path / 'mine'}") == ("vit", entry)
-    (tmp_path / "mine/config.json").write_text('{"model_type": "swin"}')
-    with pytest.raises(BadInput, match=r"got 'swin' \(choices: clip, "):
-        image_encoder(str(tmp_path / "mine"))
+    assert text_encoder(f"mine={tmp_path}") == ("mine", str(tmp_path))
 
 
 def test_a_model_by_its_folder_is_as_good_as_the_registered_one(tmp_path):
     """The same CLIP, once as the graph's encoder and once as any model of open_clip: the same vectors."""
     write_clip(tmp_path / "clip")
-    name, entry = image_encoder(f"mine={tmp_path / 'clip'}")
-    assert (name, entry["model"]) == ("mine", f"open_clip:{tmp_path / 'clip'}")
+    name, model = image_encoder(f"mine={tmp_path / 'clip'}")
+    assert (name, model) == ("mine", f"open_clip:{tmp_path / 'clip'}")
     told = settings(tmp_path, write_folder(tmp_path / "museum", 1))
-    told = told.model_copy(update={"image_encoders": {**told.image_encoders, name: NamedEncoder.model_validate(entry)}})
+    told = told.model_copy(update={"image_encoders": {**told.image_encoders, name: model}})
     own, other = models_of(told, foreign)[0]
     assert own.digest != other.digest
     picture = [Image.open(tmp_path / "museum" / "tower_00.png").convert("RGB")]
@@ -61,11 +50,10 @@ def test_new_weights_under_an_old_name_make_another_model(tmp_path, monkeypatch,
     weights.parent.mkdir()
     monkeypatch.setattr("open_clip.download_pretrained", lambda _: str(weights))
     monkeypatch.setattr("huggingface_hub.snapshot_download", lambda *_, **__: str(weights.parent))
-    entry = NamedEncoder.model_validate(image_encoder(f"mine={model}")[1])
     digests, identities = [], []
     for content in (b"old", b"newer", b"old"):
         weights.write_bytes(content)
-        digests.append(foreign("mine", entry).digest)
+        digests.append(foreign(*image_encoder(f"mine={model}")).digest)
         identities.append(find_model(model).identity())
     assert digests[0] == digests[2] != digests[1]
     assert identities[0] != identities[1]  # kept answers of `trivium odmap`
@@ -94,15 +82,8 @@ def test_text_encoders_that_are_refused(tmp_path):
             text_encoder(f"{asked}={tmp_path / 'nowhere'}")
 
 
-def test_a_checkout_gives_what_it_has_and_says_that_it_is_the_sample(tmp_path):
+def test_a_model_of_a_project_with_the_samples_world_is_a_stand_in(tmp_path):
     (tmp_path / "params.yaml").write_text((ROOT / "params.yaml").read_text("utf-8"), "utf-8")
-    with pytest.raises(BadInput, match="no encoder is built there"):
-        from_checkout(tmp_path)
-    write_clip(tmp_path / "models/kvqae/base/clip")
-    (tmp_path / "models/kvqae/dpr/few_shot/passage").mkdir(parents=True)
-    given = from_checkout(tmp_path)
-    assert (list(given["image_encoders"]), list(given["text_encoders"])) == (["clip"], ["dpr_few_shot"])
-    assert "reader" not in given
     (tmp_path / "dvc.yaml").write_text("")
     assert is_stand_in(tmp_path / "models/kvqae/base/clip")
     assert not is_stand_in(tmp_path / "brought/clip")
@@ -128,7 +109,6 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
         ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
         (["--out", tmp_path / "base"], "there is no base yet"),
-        ([museum, "--out", tmp_path / "base", *encoder, "--reader", museum], "no such reader"),
     ):
         status, _, complained = run(capsys, *arguments)
         assert status == 1

@@ -37,23 +37,16 @@ def test_the_tutorial_runs_as_pasted(built):
 
 def check(project, said: dict[str, str]) -> None:
     made, asked, stand_in, batch, again = (
-        said[name]
-        for name in (
-            "python -m trivium kb tour/my_museum --out tour/museum --checkout .",
-            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person buried?"',
-            'python -m trivium ask --kb tour/museum --image tour/photo.jpg "Where is this person buried?" --stand-ins',
-            "python -m trivium ask --kb tour/museum --batch tour/questions.csv --out tour/answers.csv",
-            "python -m trivium kb --out tour/museum",
-        )
+        text for command, text in said.items() if command.startswith("python -m trivium ")
     )
     entries = len(list((project.folder / "tour/my_museum").glob("*.jpg"))) - 1
     assert f"tour/museum: {entries} entries" in made
     assert "warning: these models are the sample's stand-ins" in made
     assert re.search(r"^picture: .* \(.*probability", asked, re.MULTILINE)
     assert "invented world only" in asked.splitlines()[0]
-    assert "note: The reader is the sample's" in asked
+    assert "note: Nobody reads" in asked
     assert "invented world only" in stand_in.splitlines()[0]
-    assert "note: The reader is the sample's" not in stand_in
+    assert "note: Nobody reads" not in stand_in
     assert "tour/answers.csv: questions: 1, answered: 0, problems: 0" in batch
     assert len(list(read_csv(project.folder / "tour/answers.csv"))) == 2
     assert f"tour/museum: {entries + 1} entries" in again

@@ -11,7 +11,7 @@ from PIL import Image
 
 from tests.kvqae.tiny_encoders import write_clip
 from trivium.kvqae.asking.asker import Asker
-from trivium.kvqae.asking.encoding import VERSION, BaseSettings, NamedEncoder
+from trivium.kvqae.asking.encoding import VERSION, BaseSettings
 from trivium.kvqae.asking.own_base import OwnBase
 
 
@@ -51,8 +51,7 @@ def settings(root: Path, source: Path, **changes) -> BaseSettings:
     """Of a base with one tiny encoder of whole pictures, and BM25."""
     if not (root / "clip").exists():
         write_clip(root / "clip")
-    encoder = NamedEncoder(registered=True, model=str(root / "clip"), weight=1.0)
-    return BaseSettings(version=VERSION, source=source, image_encoders={"clip": encoder}, **changes)
+    return BaseSettings(version=VERSION, source=source, image_encoders={"clip": str(root / "clip")}, **changes)
 
 
 def open_asker(folder: Path, foreign: Any, *reader: Any) -> Asker:

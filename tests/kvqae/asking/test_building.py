@@ -13,14 +13,12 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_csv, read_json
 from trivium.kvqae.asking import own_base
 from trivium.kvqae.asking.building import DESCRIBED, LISTED, build, hash_of
-from trivium.kvqae.asking.encoding import VERSION, NamedEncoder, Shown, models_of
+from trivium.kvqae.asking.encoding import VERSION, Shown, models_of
 from trivium.kvqae.asking.entries import read_source
 from trivium.kvqae.asking.own_base import OwnBase
 
-FACES = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}
 
-
-def no_foreign(name, entry):
+def no_foreign(name, model):
     raise AssertionError(f"{name} is registered")
 
 
@@ -101,8 +99,7 @@ def test_pictures_that_are_read_in_spite_of_a_flaw_are_listed_as_long_as_they_ar
 def test_a_base_without_any_face(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
     write_onnx(tmp_path / "arcface" / "model.onnx")
-    faces = NamedEncoder(registered=True, model=str(tmp_path / "arcface"), settings=FACES, weight=1.0)
-    told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
+    told = told.model_copy(update={"image_encoders": {"arcface": str(tmp_path / "arcface"), **told.image_encoders}})
     assert make(tmp_path, told)["pictures_with_vector"] == {"arcface": 0, "clip": 20}
     with open_asker(tmp_path / "base", no_foreign) as asker:
         answer = asker.ask("Where does it stand?", (tmp_path / "museum" / "tower_07.png").read_bytes())

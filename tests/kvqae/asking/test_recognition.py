@@ -6,34 +6,33 @@ import pytest
 from PIL import Image
 
 from tests.kvqae.asking.own_folder import open_asker, settings
-from tests.kvqae.asking.test_building import FACES, make, no_foreign
+from tests.kvqae.asking.test_building import make, no_foreign
 from tests.kvqae.tiny_encoders import write_onnx
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.encoding import NamedEncoder
 from trivium.kvqae.asking.recognition import Calibration, Pictured, calibrate, find_entries, rank
 
 
-def pictured(name, vectors, owners, weight=1.0):
+def pictured(name, vectors, owners):
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return Pictured(name, weight, unit.astype(np.float32), np.arange(len(owners)), np.array(owners))
+    return Pictured(name, unit.astype(np.float32), np.arange(len(owners)), np.array(owners))
 
 
-def test_scores_are_weighted_means_of_z_of_the_best_picture():
-    left = pictured("left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0], weight=3)
-    right = pictured("right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0], weight=1)
+def test_scores_are_means_of_z_of_the_best_picture():
+    left = pictured("left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0])
+    right = pictured("right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0])
     systems, calibration = [left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5})
     asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
     found = find_entries(systems, asked)
-    entries, scores = rank(found, systems, calibration)
+    entries, scores = rank(found, calibration)
     # Entry 1: left 1, right 0. Entry 0: left √½ (its second picture), right 1.
-    expected = {1: 0.75 * (1 - 0.5) / 0.25 + 0, 0: 0.75 * (np.sqrt(0.5) - 0.5) / 0.25 + 0.25 * 1 / 0.5}
-    assert entries.tolist() == [1, 0]
-    assert scores == pytest.approx([expected[1], expected[0]], abs=1e-6)
+    expected = {1: (1 - 0.5) / 0.25 / 2 + 0, 0: (np.sqrt(0.5) - 0.5) / 0.25 / 2 + 1 / 0.5 / 2}
+    assert entries.tolist() == [0, 1]
+    assert scores == pytest.approx([expected[0], expected[1]], abs=1e-6)
     assert found["right"] == pytest.approx({0: 1.0, 1: 0.0})
     without = find_entries(systems, asked, stays=np.array([True, True, False]))
-    entries, scores = rank(without, systems, calibration)
-    assert scores[entries == 0] == pytest.approx([0.75 * (0 - 0.5) / 0.25 + 0.5], abs=1e-6)
-    assert rank({}, systems, calibration)[0].tolist() == []
+    entries, scores = rank(without, calibration)
+    assert scores[entries == 0] == pytest.approx([(0 - 0.5) / 0.25 / 2 + 1 / 0.5 / 2], abs=1e-6)
+    assert rank({}, calibration)[0].tolist() == []
 
 
 def test_calibration_asks_each_picture_without_its_entry():
@@ -65,8 +64,7 @@ def test_one_of_several_faces(tmp_path):
     group.save(tmp_path / "group.png")
     write_onnx(tmp_path / "arcface" / "model.onnx")
     told = settings(tmp_path, museum)
-    faces = NamedEncoder(registered=True, model=str(tmp_path / "arcface"), settings=FACES, weight=1.0)
-    told = told.model_copy(update={"image_encoders": {"arcface": faces, **told.image_encoders}})
+    told = told.model_copy(update={"image_encoders": {"arcface": str(tmp_path / "arcface"), **told.image_encoders}})
     assert make(tmp_path, told)["pictures_with_vector"]["arcface"] >= 3
     asked = (tmp_path / "group.png").read_bytes()
     with open_asker(tmp_path / "base", no_foreign) as asker:
