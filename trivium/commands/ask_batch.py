@@ -77,7 +77,8 @@ def answer_rows(ask: Ask, rows: Sequence[Row], file: Path, entries: Entries | No
 
 
 def _answer(ask: Ask, folder: Path, row: Row, entries: Entries | None) -> Row:
-    line, name, scores = dict.fromkeys(ANSWERED, ""), row["image"], None
+    line: Row = dict.fromkeys(ANSWERED, "")
+    name, scores = row["image"], None
     path = (find_file(folder, name) or folder / name) if name else None
     if entries is not None:
         scores = entries.get(key_of_picture(name), {})

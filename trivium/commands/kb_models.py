@@ -1,4 +1,4 @@
-"""The models of a base of one's own as a person names them: folders, names, endpoints, a built project."""
+"""The models of a base of one's own as a person names them: folders, names, endpoints."""
 
 import re
 from argparse import Namespace

@@ -83,9 +83,7 @@ def build(
     """
     shown, entries = _list_pictures(source)
     owners, hashes, numbers = np.array(entries, np.int64), [one.key for one in shown], range(len(source.entries))
-    articles = pa.table(
-        {"article": numbers} | {name: [getattr(one, name) for one in source.entries] for name in ("title", "place")}
-    )
+    articles = pa.table({"article": numbers, "title": [entry.title for entry in source.entries]})
     paragraphs = {"article": numbers, "text": [list(entry.paragraphs) for entry in source.entries]}
     cut = pa.Table.from_batches([cut_articles(pa.RecordBatch.from_pydict(paragraphs), settings.words)])
     cut = cut.add_column(0, "passage", pa.array(range(len(cut)), pa.int64()))
