@@ -204,7 +204,11 @@ def test_readers_that_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--kb", "nowhere", "who?"], "no base"), (["--kb", "b", "--batch", "no.csv", "--out", "a.csv"], "no such file")],
+    [
+        (["--kb", "nowhere", "who?"], "no base"),
+        (["--kb", "nowhere", "who?", "--reader", "http://localhost:1/v1", "--reader-model", "m"], "no base"),
+        (["--kb", "b", "--batch", "no.csv", "--out", "a.csv"], "no such file"),
+    ],
 )
 def test_asking_a_base_that_is_not_there(tmp_path, monkeypatch, capsys, arguments, message):
     monkeypatch.chdir(tmp_path)
@@ -213,3 +217,4 @@ def test_asking_a_base_that_is_not_there(tmp_path, monkeypatch, capsys, argument
         cli.run("ask", arguments)
     assert ended.value.code == 1
     assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

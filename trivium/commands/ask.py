@@ -119,11 +119,12 @@ def open_base(folder: Path, arguments: Namespace) -> "Asker":
     from trivium.commands.kb import BASE
     from trivium.commands.kb_models import foreign, identifier_of, reader_of
     from trivium.kvqae.asking.asker import Asker
+    from trivium.kvqae.asking.building import read_base
     from trivium.kvqae.asking.own_base import OwnBase
 
-    journal = folder / "endpoint_answers"
+    base, journal = folder.resolve() / BASE, folder / "endpoint_answers"  # Java stays where it was started
+    read_base(base)  # before answers are kept beside it
     reader = reader_of(arguments, journal)
-    base = folder.resolve() / BASE  # Java stays where it was started
     return Asker(lambda: OwnBase(base, foreign, reader), identifier_of(arguments, journal))
 
 
