@@ -1,6 +1,8 @@
 """The page: what it answers and refuses, who comes in, and what stays behind."""
 
 import os
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -12,11 +14,13 @@ from tests.kvqae.asking.test_html import EVIL, jpeg
 from trivium.commands import cli
 from trivium.commands.ask_page import (
     MAX_BYTES,
+    PREFIX,
     TOKEN,
     build,
     listen,
     make_server,
     take_token,
+    temporary_folder,
 )
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
@@ -128,6 +132,21 @@ def test_with_a_token_nobody_asks_or_uploads_without_it(address):
     with httpx.Client(base_url=address) as client:
         assert client.post("login", data={"username": "me", "password": "correct horse battery"}).status_code == 200
         assert client.post("gradio_api/upload", files={"files": ("a.jpg", jpeg())}).status_code == 200
+
+
+def test_what_a_killed_server_left_goes_and_what_a_living_one_has_stays(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
+    for name in ("GRADIO_TEMP_DIR", "GRADIO_ANALYTICS_ENABLED"):
+        monkeypatch.setenv(name, "")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    dead, living = (tmp_path / f"{PREFIX}{number}-abc" for number in (ended.pid, os.getppid()))
+    dead.mkdir()
+    living.mkdir()
+    with temporary_folder() as folder:
+        assert sorted(tmp_path.iterdir()) == sorted([folder, living])
+        assert folder.stat().st_mode & 0o077 == 0
+    assert list(tmp_path.iterdir()) == [living]
 
 
 def test_half_a_character_and_no_text_at_all_reach_the_base_as_text(tmp_path):

@@ -4,13 +4,14 @@
     trivium ask-page --kb museum --kb garden
 
 The page loads no fonts, scripts or statistics from elsewhere. What is uploaded lies in a temporary folder, for an hour
-at most; the folder goes with the server. With `--host`, other machines reach the page: they must log in with the token
-of `TRIVIUM_ASK_TOKEN`.
+at most; the folder goes with the server, or at the next start if the server was killed. With `--host`, other machines
+reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
 """
 
 import hmac
 import ipaddress
 import os
+import shutil
 import signal
 import socket
 import sys
@@ -36,6 +37,7 @@ if TYPE_CHECKING:  # seconds to import
 WAITING = 64  # questions in the queue
 MAX_BYTES = 32 * 2**20  # of an upload
 HOUR = 3600  # seconds that an upload is kept
+PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows, and letters
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
 TITLE = "Ask about a picture"
@@ -103,8 +105,11 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
 
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
-    """Make Gradio's folder, and remove it at the end."""
-    with tempfile.TemporaryDirectory(prefix="trivium-ask-", ignore_cleanup_errors=True) as name:
+    """Make Gradio's folder, and remove it at the end; folders that killed servers of this user have left go, too."""
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        if not Path("/proc", left.name.removeprefix(PREFIX).partition("-")[0]).exists():
+            shutil.rmtree(left, ignore_errors=True)  # neither through a link nor of another user
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", ignore_cleanup_errors=True) as name:
         folder = Path(name).resolve()
         os.environ |= {"GRADIO_TEMP_DIR": str(folder), "GRADIO_ANALYTICS_ENABLED": "False"}
         yield folder
