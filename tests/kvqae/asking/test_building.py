@@ -96,6 +96,22 @@ def test_pictures_that_are_read_in_spite_of_a_flaw_are_listed_as_long_as_they_ar
     assert make(tmp_path, told)["counts"] == {"broken_exif": 1}
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"version https://git-lfs.github.com/spec/v1\noid sha256:aa\nsize 3\n", "a pointer of Git LFS"),
+        (b"<!DOCTYPE html><html>404</html>", "a page of HTML"),
+    ],
+)
+def test_what_stands_in_the_place_of_a_picture_is_named(tmp_path, content, said):
+    folder = write_folder(tmp_path / "museum", 2)
+    (folder / "tower_01.png").write_bytes(content)
+    make(tmp_path, settings(tmp_path, folder))
+    (_, problem) = [row for _, row in read_csv(tmp_path / "base" / LISTED)]
+    assert problem[0] == "unreadable_picture"
+    assert said in problem[2]
+
+
 def test_a_base_without_any_face(tmp_path):
     told = settings(tmp_path, write_folder(tmp_path / "museum", 20))
     write_onnx(tmp_path / "arcface" / "model.onnx")

@@ -25,7 +25,7 @@ from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
 from trivium.core.parameters import validate
-from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.reading import LARGEST_IMAGE, read_bytes, refuse_other
 from trivium.core.tables import read_json, read_table, write_csv, write_json, write_table
 from trivium.kvqae.asking import encoding
 from trivium.kvqae.asking.encoding import NO_FACE, VERSION, BaseSettings, Model, Shown, Vectors, VectorStore
@@ -67,7 +67,8 @@ def _list_pictures(source: Source) -> tuple[list[Shown], list[int]]:
 
 
 def hash_of(path: Path) -> str:
-    """Compute the SHA-256 of a file; `BadInput`: it cannot be read, or is too large."""
+    """Compute the SHA-256 of a file; `BadInput`: it cannot be read, is too large, or something else in its place."""
+    refuse_other(path)
     return hashlib.sha256(read_bytes(path, LARGEST_IMAGE)).hexdigest()
 
 
