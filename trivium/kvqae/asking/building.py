@@ -43,7 +43,6 @@ FLAWED = {
     "truncated": "its end is missing; the part before it was used",
     "broken_exif": "its EXIF block is broken: perhaps it is not upright",
 }
-K1, B = 0.9, 0.4  # of BM25, as Pyserini has them for passages
 VIEWS = 200  # most pictures of which another view is drawn
 
 
@@ -125,8 +124,12 @@ def build(
                 views = partial(_draw_views, shown=shown, models=own, store_of=store_of)
                 calibrations[route] = vars(calibrate(systems, owners, eligible, views))
         write_json(draft / CALIBRATION, calibrations)
-        if pictures:
-            _note_flaws(source, shown, store_of[pictures[0].digest])
+        for picture in shown if pictures else ():
+            vector, remark = store_of[pictures[0].digest].stored[picture.key]
+            if vector is None and remark != NO_FACE:
+                source.note("broken_picture", picture.path, str(remark))
+            for flaw in (remark or "").split() if vector is not None else ():
+                source.note(flaw, picture.path, FLAWED[flaw])
         write_csv(draft / LISTED, ("kind", "place", "detail"), map(vars, source.problems))
         described = {
             "settings": settings.model_dump(mode="json"),
@@ -145,16 +148,6 @@ def build(
     for model in models:
         store_of[model.digest].keep_only(set(hashes if model in pictures else keys))
     return described
-
-
-def _note_flaws(source: Source, shown: Sequence[Shown], store: VectorStore) -> None:
-    """Note pictures without vector, unless they only lack a face, and those with a vector in spite of a flaw."""
-    for picture in shown:
-        vector, remark = store.stored[picture.key]
-        if vector is None and remark != NO_FACE:
-            source.note("broken_picture", picture.path, str(remark))
-        for flaw in (remark or "").split() if vector is not None else ():
-            source.note(flaw, picture.path, FLAWED[flaw])
 
 
 def read_pictured(base: Path, name: str) -> Pictured:

@@ -76,9 +76,7 @@ class OwnBase(Base):
                 self.encoders[model.name] = model.load()
         self._first_picture = {row["article"]: row for row in reversed(read_table(folder / building.SHOWN).to_pylist())}
         depth, searcher = min(DEPTH, len(numbers)), Searcher(folder / building.BM25, threads=1, heap_gib=1)
-        self.text_systems: dict[str, Bm25 | Dense] = {
-            "bm25": Bm25(searcher, building.K1, building.B, depth, len(numbers))
-        }
+        self.text_systems: dict[str, Bm25 | Dense] = {"bm25": Bm25(searcher, depth, len(numbers))}
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
             self.text_systems[text.name] = Dense(text.name, text.load("question"), TOKENS, matrix, numbers, depth)

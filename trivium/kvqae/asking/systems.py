@@ -22,6 +22,7 @@ from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Run
 from trivium.vision.neighbours import Index, exact_search, ivf_search
 
+K1, B = 0.9, 0.4  # of BM25, as Pyserini has them for passages
 NOBODY = Run.from_dict({QUERY: {}})  # empty list, of a system without results for this question
 
 
@@ -36,15 +37,13 @@ class Bm25:
     """BM25 on a Lucene index; passages without a word of the question follow with score 0."""
 
     searcher: Searcher
-    k1: float
-    b: float
     depth: int
     passages: int  # number of all
 
     def search(self, question: str, within: NDArray[np.int64] | None = None) -> Run:
         """Rank all passages for a question, or those `within`."""
         depth = self.depth if within is None else self.passages
-        run = self.searcher.search([(QUERY, question)], k1=self.k1, b=self.b, depth=depth, name="bm25")
+        run = self.searcher.search([(QUERY, question)], k1=K1, b=B, depth=depth, name="bm25")
         scores = scores_of(run)
         if within is not None:
             scores = {passage: scores.get(passage, 0.0) for passage in within.tolist()}
