@@ -9,7 +9,6 @@ reach the page: they must log in with the token of `TRIVIUM_ASK_TOKEN`.
 """
 
 import hmac
-import ipaddress
 import os
 import shutil
 import signal
@@ -40,6 +39,7 @@ HOUR = 3600  # seconds that an upload is kept
 PREFIX = "trivium-ask-"  # of the temporary folder; the number of the server's process follows, and letters
 TOKEN = "TRIVIUM_ASK_TOKEN"  # never an argument, which every user of the machine can read
 SHORTEST_TOKEN = 16  # characters
+LOOPBACK = ("localhost", "127.0.0.1", "::1")  # what only this machine reaches
 TITLE = "Ask about a picture"
 ABOUT = (
     "The picture shows a person, a place or a thing that the question does not name. "
@@ -95,8 +95,7 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         shown = gradio.HTML(elem_id="answer")
         if samples.examples:
-            count = len(samples.examples)
-            gradio.Examples(samples.examples, [image, question], label=KNOWN, examples_per_page=count)
+            gradio.Examples(samples.examples, [image, question], label=KNOWN)
         answer = partial(respond, bases, uploads, samples)
         gradio.on([ask.click, question.submit], answer, [question, image, base, face, rerank], shown, api_name="ask")
     # One question is answered while another picture is decoded, drawn or sent.
@@ -115,21 +114,13 @@ def temporary_folder() -> Iterator[Path]:
         yield folder
 
 
-def is_loopback(host: str) -> bool:
-    """Return whether only this machine reaches an address, or `localhost`."""
-    try:
-        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
 def take_token(host: str) -> str | None:
     """Take the token out of the environment, so that no other process inherits it.
 
     `BadInput`: it is short, or there is none, and other machines reach the host.
     """
     token = os.environ.pop(TOKEN, "")
-    if len(token) < SHORTEST_TOKEN and (token or not is_loopback(host)):
+    if len(token) < SHORTEST_TOKEN and (token or host not in LOOPBACK):
         problem = "other machines could reach the page, and there is no token, or a short one"
         expected = f"a token of at least {SHORTEST_TOKEN} characters in the environment, as {TOKEN}"
         raise BadInput(problem, field="--host", got=host, expected=expected)
@@ -155,7 +146,7 @@ def make_server(page: "gradio.Blocks", host: str, token: str | None) -> "uvicorn
     from trivium.page.html import source
 
     # A page elsewhere reaches this machine by a name of its own that it points here (DNS rebinding).
-    hosts = ["localhost", "127.0.0.1", "::1", "[::1]", host] if is_loopback(host) else ["*"]
+    hosts = [*LOOPBACK, "[::1]"] if host in LOOPBACK else ["*"]
     app = gradio.mount_gradio_app(
         Starlette(middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]),
         page,
@@ -193,7 +184,7 @@ def run(arguments: Namespace) -> None:
     prepare_arithmetic()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: the temporary folder goes too
     root, token = Path.cwd(), take_token(arguments.host)
-    if not is_loopback(arguments.host):
+    if arguments.host not in LOOPBACK:
         print(f"ask: warning: other machines reach {arguments.host}, and nothing is encrypted", file=sys.stderr)
     with (
         suppress(KeyboardInterrupt),

@@ -13,7 +13,7 @@ from trivium.core.tables import write_json
 from trivium.formats.trec import write_run
 from trivium.kvqae.asking import graph
 from trivium.kvqae.asking.answer import QUERY, PictureView
-from trivium.kvqae.asking.graph import WHY_BLIND, Rerankers
+from trivium.kvqae.asking.graph import WITHOUT_RRT, Rerankers
 from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
 from trivium.kvqae.rerankers.model_files import leave_out
 from trivium.kvqae.rerankers.rrt import Base, build_rrt, rerank
@@ -51,7 +51,7 @@ def without_rrt(tmp_path, monkeypatch):
 
 
 def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):
-    assert without_rrt.why_blind == WHY_BLIND["none"]
+    assert without_rrt.note == WITHOUT_RRT
     initial = Run.from_dict({QUERY: {3: 4.0, 2: 3.0, 1: 2.0, 0: 1.0}})
     face = PictureView(image=b"", vector=np.array([[1.0, 0.0]]))
     fused = without_rrt.rerank("Who?", face, initial, None)
@@ -71,7 +71,7 @@ IMAGE_OF = pa.chunked_array([["a.jpg", "page.jpg", None], ["b.jpg", "gone.jpg", 
 def test_pictures_are_described_now_and_compared_as_in_the_stage(tmp_path):
     """Passage p is of article p; the stage has described all pictures beforehand."""
     made = object.__new__(Rerankers)
-    made.why_blind, made._most, made._settings = None, 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
+    made.note, made._most, made._settings = "", 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
     write_json(tmp_path / "extractor" / "extractor.json", {"kind": "sift"})
     limits = {"max_side": 256, "max_pixels": 10_000_000}
     made._extract = load_extractor(tmp_path / "extractor", most=5, files=None, **limits)

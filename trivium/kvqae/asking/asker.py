@@ -151,7 +151,7 @@ class Asker:
             rerank = False  # re-rankers rank entities, and the entity is chosen
         reranked = None
         if rerank and base.rerankers is not None:
-            notes += base.rerankers.notes(view)
+            notes += [base.rerankers.note] if view.image is not None and base.rerankers.note else []
             reranked = base.rerankers.rerank(question, view, fused.run, base.texts)
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)

@@ -51,10 +51,7 @@ P = TypeVar("P", bound=Parameters)
 TEXT = "dpr_few_shot"
 ROW = f"{TEXT}_image"  # of kvqae.fuse.weights: the one that the report's gallery shows
 SPLIT = "test"  # split of the lists that give the scales
-WHY_BLIND = {
-    DELG_FILES: "The local features of a new picture need DELG's own tool: RRT is not used.",
-    NONE: "RRT was left out (its features, or kvqae.rrt.use): only the picture's face is used in re-ranking.",
-}
+WITHOUT_RRT = "RRT is not used: it was left out, or its features of a new picture need DELG's own tool."
 NEW_QUESTIONS = ("arcface", "rrt", "text")  # re-rankers for new questions; others work in the graph only
 
 
@@ -185,7 +182,7 @@ class Rerankers:
     """Cross-encoder, ArcFace and RRT of a project, and their fusions as chosen on validation.
 
     A linear fusion of z-scores uses the scales of the test questions' lists; other fusions need one question only.
-    `why_blind` is why RRT cannot be used for new pictures; None if it can.
+    `note` says that RRT cannot be used for new pictures; empty if it can.
     """
 
     def __init__(self, project: Project) -> None:
@@ -199,8 +196,8 @@ class Rerankers:
         faces, self._face_of = arcface.face_images(articles, passages, project.require("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
         model = project.require("models/kvqae/rrt")
-        self.why_blind = WHY_BLIND.get(str(read_kind(model / "extractor")))
-        if self.why_blind is None:
+        self.note = WITHOUT_RRT if read_kind(model / "extractor") in (DELG_FILES, NONE) else ""
+        if not self.note:
             local = project.section("local_features", LocalFeaturesParameters)
             self._most = local.most
             self._article_of = passage_texts.ArticlePassages(passages).article_of
@@ -224,10 +221,6 @@ class Rerankers:
             for name in ("image", "text_image")
         }
 
-    def notes(self, view: PictureView) -> list[str]:
-        """Return a note if only the picture's face is used in re-ranking."""
-        return [self.why_blind] if view.image is not None and self.why_blind is not None else []
-
     def rerank(self, question: str, view: PictureView, initial: Run, texts: passage_texts.PassageTexts) -> Fused:
         """Re-rank the best passages of the fused list."""
         best = initial.first(self._settings["text"].depth)
@@ -244,7 +237,7 @@ class Rerankers:
 
     def _by_picture(self, view: PictureView, initial: Run) -> Run:
         """Re-rank by RRT; the picture and those of the best passages are described now."""
-        if view.image is None or self.why_blind is not None:
+        if view.image is None or self.note:
             return NOBODY
         settings = self._settings["rrt"]
         best = initial.first(settings.depth)
