@@ -158,8 +158,8 @@ def _ask_table(arguments: Namespace) -> None:
         print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
         for name, value in scores.items():
             print(f"{name:28} {value if isinstance(value, int) else f'{value:.4g}'}")
-    if asker.base.reader is None:
-        print(f"note: {asker.base.unread}")
+    if isinstance(asker.base.reader, str):
+        print(f"note: {asker.base.reader}")
 
 
 def _ask_one(arguments: Namespace) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
-from trivium.kvqae.asking.answer import NO_READER, Answer, FaceFound, PictureView, ReaderAnswer, Support, decode_given
+from trivium.kvqae.asking.answer import Answer, FaceFound, PictureView, ReaderAnswer, Support, decode_given
 from trivium.kvqae.asking.endpoints import ENTITIES, EndpointIdentifier, EndpointReader
 from trivium.kvqae.asking.systems import Bm25, Dense, FolderReader, Fused, scores_of
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -37,8 +37,7 @@ class Base(ABC):
     texts: PassageTexts
     article_of: NDArray[np.int64]  # of each passage
     text_systems: Mapping[str, Bm25 | Dense]  # by name
-    reader: Reader | None  # None: only passages are shown
-    unread: str = NO_READER  # a note if there is no reader
+    reader: Reader | str  # or why there is none: then passages are shown alone
     passages: int  # number of passages that are read
     limits: dict[str, int]  # of pictures, see `decode_picture`
     encoders: Mapping[str, LoadedEncoder]  # of pictures, by name
@@ -102,11 +101,7 @@ class Asker:
     def __init__(self, open_base: Callable[[], Base], identifier: EndpointIdentifier | None = None) -> None:
         self._identifier = identifier
         self._thread = ThreadPoolExecutor(1, "asking")
-        try:
-            self.base = self._thread.submit(open_base).result()
-        except BaseException:
-            self._thread.shutdown()
-            raise
+        self.base = self._thread.submit(open_base).result()
 
     def ask(
         self, question: str, image: bytes | None, *, rerank: bool = True, face: int | None = None,
@@ -160,8 +155,11 @@ class Asker:
             entry: str | None = base.texts[chosen][0]
         else:
             entry = view.entries[0].title if view.entries and view.entries[0].sure else None
-        read = ReaderAnswer() if base.reader is None else base.reader.read(question, ranked, base.texts, entry)
-        notes += filter(None, [base.unread if base.reader is None else read.note])
+        if isinstance(base.reader, str):
+            read = ReaderAnswer(note=base.reader)
+        else:
+            read = base.reader.read(question, ranked, base.texts, entry)
+        notes += [read.note] if read.note else []
         notes += [] if ranked else ["Nothing in the knowledge base matches."]
         supports = [
             Support(

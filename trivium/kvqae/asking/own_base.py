@@ -80,8 +80,7 @@ class OwnBase(Base):
         for text in texts:
             matrix = read_matrix(folder / "texts" / f"{text.name}.npy")
             self.text_systems[text.name] = Dense(text.name, text.load("question"), TOKENS, matrix, numbers, depth)
-        self.reader, self.unread = (None, reader) if isinstance(reader, str) else (reader, "")
-        self.invented = settings.invented or getattr(reader, "invented", False)
+        self.reader, self.invented = reader, settings.invented or getattr(reader, "invented", False)
 
     def check(self) -> None:
         """Check that the folder has not changed, by times, sizes and inodes; `BadInput` otherwise."""
