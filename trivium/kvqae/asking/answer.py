@@ -17,29 +17,22 @@ from trivium.vision.encoder_registry import ENCODERS
 
 QUERY = "question"  # id of the only query of a run
 IMAGE = "the picture"  # name in messages of a picture without a file
-LABELS = {
-    "bm25": "text, BM25",
-    "reranked_text": "re-ranked, text",
-    "reranked_image": "re-ranked, face and picture",
-}
+LABELS = {"bm25": "text, BM25", "reranked_text": "re-ranked, text", "reranked_image": "re-ranked, face and picture"}
 INVENTED = "these models know an invented world only"  # of the sample's stand-ins: every answer says so
 WOULD_READ = (
     "What reads: an endpoint, or a local GGUF file behind llama-cpp-python's server "
     "(--reader http://localhost:8000/v1 --reader-model NAME), or a BERT reader (--reader FOLDER)."
 )
 NO_READER = f"Nobody reads: the best passages stand below. {WOULD_READ}"
-ROUTES = {"face": "face", "whole": "picture"}
 
 
 def label_of(system: str) -> str:
     """Return the displayed name of a system or re-ranker."""
-    if system in LABELS:
-        return LABELS[system]
     if system in TEXT_ENCODERS:
         return f"text, {TEXT_ENCODERS[system].label}"
-    if system not in ENCODERS:  # a model of a user's own base
-        return system
-    return f"{ROUTES[ENCODERS[system].route]}, {ENCODERS[system].label}"
+    if system in ENCODERS:
+        return f"{'face' if ENCODERS[system].route == 'face' else 'picture'}, {ENCODERS[system].label}"
+    return LABELS.get(system, system)  # else a model of a user's own base
 
 
 def decode_given(image: bytes, file: Path | None, limits: Mapping[str, int]) -> bytes:

@@ -151,10 +151,8 @@ class Asker:
         elif rerank and base.why_not_reranked:
             notes.append(base.why_not_reranked)
         ranked = dict(islice(scores_of((reranked or fused).run).items(), base.passages))
-        if chosen is not None:
-            entry: str | None = base.texts[chosen][0]
-        else:
-            entry = view.entries[0].title if view.entries and view.entries[0].sure else None
+        sure = (entry.title for entry in view.entries[:1] if entry.sure)
+        entry = next(sure, None) if chosen is None else base.texts[chosen][0]
         if isinstance(base.reader, str):
             read = ReaderAnswer(note=base.reader)
         else:
