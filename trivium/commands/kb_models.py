@@ -68,36 +68,33 @@ def text_encoder(value: str) -> tuple[str, str]:
     return name, str(Path(folder).resolve())
 
 
-class NamedEmbedder(Embedder):
-    """The picture tower of a model as `find_model` takes its name."""
-
-    def __init__(self, name: str) -> None:
-        from trivium.decorrelation.benchmark.family import find_model
-
-        self.path = Path(name)
-        self._model = find_model(name).load()
-
-    def prepare(self, images: Sequence[Any]) -> Sequence[Any]:
-        """Return RGB pictures as they are: the model prepares them itself."""
-        return images
-
-    def embed(self, prepared: Sequence[Any]) -> NDArray[np.float32]:
-        """Embed RGB pictures; returns (n, dimension), each of length 1."""
-        import torch
-
-        from trivium.decorrelation.benchmark.embeddings import unit
-
-        with torch.inference_mode():
-            return unit(self._model.encode_images(prepared), len(prepared), str(self.path))
-
-
 def foreign(name: str, model: str) -> Model:
     """Make a model that is in no registry; its files are in its digest, as a name may come to stand for others."""
     from trivium.decorrelation.benchmark.family import find_model
 
     named = find_model(model)
     digest = digest_of_folder(named.files(), LIMITS | {"kind": named.family})
-    return Model(name, name, digest, lambda: LoadedEncoder(NamedEmbedder(model)), "whole")
+    return Model(name, digest, lambda: LoadedEncoder(NamedEmbedder(named.load(), Path(model))))
+
+
+class NamedEmbedder(Embedder):
+    """The picture tower of a model that `find_model` has found, which prepares RGB pictures itself."""
+
+    def __init__(self, network: Any, path: Path) -> None:
+        self._network, self.path = network, path
+
+    def prepare(self, images: Sequence[Any]) -> Sequence[Any]:
+        """Return the pictures as they are."""
+        return images
+
+    def embed(self, prepared: Sequence[Any]) -> NDArray[np.float32]:
+        """Embed pictures; returns (n, dimension), each of length 1."""
+        import torch
+
+        from trivium.decorrelation.benchmark.embeddings import unit
+
+        with torch.inference_mode():
+            return unit(self._network.encode_images(prepared), len(prepared), str(self.path))
 
 
 def reader_of(arguments: Namespace, journal: Path) -> Reader | str:

@@ -57,7 +57,7 @@ def test_ten_new_entries_encode_ten_and_the_result_is_that_of_a_fresh_base(tmp_p
             left, right = (read_json(file)["whole"] for file in (path, theirs[name]))
             np.testing.assert_allclose(left.pop("impostors"), right.pop("impostors"), atol=1e-4)
             assert left.pop("temperature") == pytest.approx(right.pop("temperature"), rel=1e-2)
-            assert left["means"]["clip"] == pytest.approx(right["means"]["clip"], abs=1e-6)
+            assert left["scales"]["clip"] == pytest.approx(right["scales"]["clip"], abs=1e-6)
         else:
             assert path.read_bytes() == theirs[name].read_bytes()
 

@@ -10,7 +10,7 @@ from trivium.kvqae.asking.recognition import Calibration, fit_temperature
 
 
 def test_the_threshold_is_that_of_split_conformal_prediction():
-    impostors = Calibration({}, {}, [float(each) for each in range(1, 100)])  # n = 99
+    impostors = Calibration({}, [float(each) for each in range(1, 100)])  # n = 99
     assert impostors.threshold(0.05) == 95  # ceil(100 · 0.95)
     assert impostors.threshold(0.01) == 99
     assert impostors.threshold(0.005) == math.inf
@@ -21,7 +21,7 @@ def test_at_most_the_share_of_impostors_passes():
     passed = []
     for _ in range(400):
         scores = draw.normal(size=60)
-        passed.append(draw.normal() > Calibration({}, {}, sorted(scores)).threshold(0.05))
+        passed.append(draw.normal() > Calibration({}, sorted(scores)).threshold(0.05))
     assert np.mean(passed) <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / 400)
 
 
@@ -41,4 +41,4 @@ def test_the_temperature_of_drawn_choices_is_found_again():
 
 def test_too_few_pairs():
     assert fit_temperature([(np.array([1.0, 0.0]), 0)] * 9) is None
-    assert Calibration({}, {}).probabilities(np.array([1.0])) is None
+    assert Calibration({}).probabilities(np.array([1.0])) is None

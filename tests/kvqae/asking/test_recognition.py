@@ -20,7 +20,7 @@ def pictured(name, vectors, owners):
 def test_scores_are_means_of_z_of_the_best_picture():
     left = pictured("left", np.array([[1.0, 0], [0, 1], [1, 1]]), [0, 1, 0])
     right = pictured("right", np.array([[0, 1.0], [1, 0], [1, 0]]), [0, 1, 0])
-    systems, calibration = [left, right], Calibration({"left": 0.5, "right": 0.0}, {"left": 0.25, "right": 0.5})
+    systems, calibration = [left, right], Calibration({"left": (0.5, 0.25), "right": (0.0, 0.5)})
     asked = {"left": np.array([0, 1], np.float32), "right": np.array([0, 1], np.float32)}
     found = find_entries(systems, asked)
     entries, scores = rank(found, calibration)
@@ -47,7 +47,7 @@ def test_calibration_asks_each_picture_without_its_entry():
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = unit @ unit.T
     others = cosines[owners[:, None] != owners[None]]
-    assert (made.means["clip"], made.deviations["clip"]) == pytest.approx((others.mean(), others.std()), abs=1e-5)
+    assert made.scales["clip"] == pytest.approx((others.mean(), others.std()), abs=1e-5)
     best = [cosines[row][owners != owners[row]].max() for row in range(30) if eligible[row]]
     assert made.impostors == pytest.approx(sorted((np.array(best) - others.mean()) / others.std()), abs=1e-4)
     assert made.temperature is not None

@@ -62,7 +62,6 @@ class Model:
     """An encoder of pictures, or of texts."""
 
     name: str  # in the base
-    label: str  # for people
     digest: str  # digest of weights, settings and code; equal digests give equal vectors
     load: Callable[..., Any] = field(compare=False)  # makes a `LoadedEncoder`; of a `Side` a `TextEncoder`
     route: Route = "whole"  # of pictures
@@ -99,12 +98,12 @@ def models_of(settings: BaseSettings, foreign: Foreign) -> tuple[list[Model], li
         values = MTCNN if known.route == "face" else {}
         load = partial(load_encoder, name, encoder_parameters(name, {**values, "model": folder}))
         digest = digest_of_folder(folder, {"encoder": name, "settings": values, **LIMITS})
-        pictures.append(Model(name, known.label, digest, load, known.route))
+        pictures.append(Model(name, digest, load, known.route))
     for name, model in settings.text_encoders.items():
         family, folder = family_of(name), Path(model)
         decisive = {"encoder": name, "prefixes": dict(family.prefixes), "tokens": TOKENS}
         digest = digest_of_folder(folder / "passage" if family.towers else folder, decisive)
-        texts.append(Model(name, family.label, digest, partial(_load_text_encoder, name, folder)))
+        texts.append(Model(name, digest, partial(_load_text_encoder, name, folder)))
     return pictures, texts
 
 
@@ -205,7 +204,7 @@ def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) ->
     if not (new := store.missing(by_key)):
         return 0
     encoder = model.load()
-    for part in tqdm(list(in_groups(new, PICTURES_AT_A_TIME)), desc=model.label, unit="batch", mininterval=5):
+    for part in tqdm(list(in_groups(new, PICTURES_AT_A_TIME)), desc=model.name, unit="batch", mininterval=5):
         opened, made = dict[str, Picture](), dict[str, Stored]()
         for key in part:
             try:
@@ -247,7 +246,7 @@ def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store
     processes = 1 if on_gpu else min(all_workers(), max(1, len(parts) // 2))
     os.environ.setdefault("OMP_NUM_THREADS", "1")  # each of those processes uses one core
     encode = partial(_encode_texts, model)
-    made = LocalEngine(processes).map(encode, texts, description=model.label, on_gpu=on_gpu, processes=processes)
+    made = LocalEngine(processes).map(encode, texts, description=model.name, on_gpu=on_gpu, processes=processes)
     for part, vectors in zip(parts, made, strict=True):
         if not (finite := np.isfinite(vectors).all(axis=1)).all():
             title, _ = passages[part[int(np.argmin(finite))]]

@@ -32,9 +32,8 @@ from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters
 from trivium.kvqae.rerankers.members import arcface
 from trivium.kvqae.rerankers.reranker import reranker_settings
 from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
-from trivium.kvqae.retrieval.fusion import RECORD, TUNED, FuseAndTuneParameters, read_split, systems_of
+from trivium.kvqae.retrieval.fusion import RECORD, TUNED, FuseAndTuneParameters, read_split
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
-from trivium.kvqae.retrieval.systems import is_brought
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import text_encoder_parameters
 from trivium.measures.fusion import gather, gather_blocks, scales
@@ -105,13 +104,10 @@ class GraphBase(Base):
         self._weights = weights = record["weights"] if section.weights == TUNED else section.weights[ROW]
         if record != {"depth": section.depth, "weights": weights} or set(weights) != set(section.rows[ROW]):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=ROW)
-        # All systems' lists are read: they have all questions of the stage, while one row's may have fewer.
-        every = [name for name in systems_of(section.rows, articles=False) if not is_brought(name)]
-        kinds = {name: "image" if name in ENCODERS else "text" for name in every}
+        kinds = {name: "image" if name in ENCODERS else "text" for name in weights}
         folders = [project.require(f"data/kvqae/runs/{kind}/{name}") for name, kind in kinds.items()]
-        lists = read_split(folders, SPLIT, every, articles=False)
-        by = scales(gather_blocks([lists[system] for system in weights]))
-        self._scales = dict(zip(weights, by, strict=True))
+        lists = read_split(folders, SPLIT, weights, articles=False)
+        self._scales = dict(zip(weights, scales(gather_blocks(list(lists.values()))), strict=True))
 
         articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
         numbers = np.arange(passage_texts.knowledge_base_size(passages))

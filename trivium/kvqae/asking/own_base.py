@@ -148,7 +148,7 @@ class OwnBase(Base):
         weights = dict.fromkeys(texts, (1 - share) / len(texts)) | dict.fromkeys(images, share / max(1, len(images)))
         by = {name: _scale_of_texts(runs[name]) for name in texts} | {BROUGHT: Scale(0.0, 1.0)}
         for calibration in self._calibrations.values():
-            by |= {name: calibration.scale(name) for name in calibration.means}
+            by |= {name: Scale(*scale) for name, scale in calibration.scales.items()}
         return fuse(runs, weights, by, DEPTH)
 
     def picture_of(self, passage: int) -> bytes | None:

@@ -35,14 +35,9 @@ ASKED, COMPARED = 1000, 2000  # most pictures that calibrate, and that each of t
 class Calibration:
     """Scale, threshold and temperature of the scores of a route (faces, or whole pictures)."""
 
-    means: Mapping[str, float]  # μ of each encoder
-    deviations: Mapping[str, float]  # σ of each encoder
+    scales: Mapping[str, tuple[float, float]]  # μ and σ of each encoder
     impostors: Sequence[float] = ()  # best scores of impostors, ascending
     temperature: float | None = None  # T; None without enough pairs
-
-    def scale(self, encoder: str) -> Scale:
-        """Return the scale of an encoder's cosines."""
-        return Scale(self.means[encoder], self.deviations[encoder])
 
     def threshold(self, false_accepts: float) -> float:
         """Return the score that at most this share of impostors exceeds; infinite if there are too few impostors."""
@@ -105,7 +100,7 @@ def rank(cosines: Cosines, calibration: Calibration) -> tuple[NDArray[np.int64],
     if not cosines:
         return np.array([], np.int64), np.array([])
     runs = {name: Run.from_dict({QUERY: dict(of_entries)}, name=name) for name, of_entries in cosines.items()}
-    run = fuse(runs, dict.fromkeys(runs, 1.0), {name: calibration.scale(name) for name in runs}).run
+    run = fuse(runs, dict.fromkeys(runs, 1.0), {name: Scale(*calibration.scales[name]) for name in runs}).run
     return run.documents[0], run.scores[0]
 
 
@@ -121,22 +116,20 @@ def calibrate(
     `draw_views` returns picture → encoder → vector of a drawn view, for a base with too few pairs.
     """
     draw = np.random.default_rng(0)
-    measured = {system.name: _scale(system, draw) for system in systems}
-    means, deviations = ({name: scale[place] for name, scale in measured.items()} for place in (0, 1))
-    scales = Calibration(means, deviations)
+    scales = {system.name: _scale(system, draw) for system in systems}
 
     def ask(vectors: Mapping[str, Vectors], stays: NDArray[np.bool_] | None) -> tuple[NDArray[np.int64], Scores]:
-        return rank(find_entries(systems, vectors, stays=stays), scales)
+        return rank(find_entries(systems, vectors, stays=stays), Calibration(scales))
 
     def vectors_of(picture: int) -> dict[str, Vectors]:
         rows = [(one, row) for one in systems for row in np.flatnonzero(one.pictures == picture)]
         return {one.name: np.asarray(one.matrix[row]) for one, row in rows}
 
-    def pairs(queries: Iterable[tuple[int, Mapping[str, Vectors], bool]]) -> Iterator[tuple[Scores, int]]:
-        for picture, vectors, itself in queries:
-            entries, scores = ask(vectors, np.arange(len(owners)) != picture if itself else None)
-            if len(places := np.flatnonzero(entries == owners[picture])):
-                yield scores, int(places[0])
+    def choose(
+        picture: int, vectors: Mapping[str, Vectors], stays: NDArray[np.bool_] | None = None
+    ) -> Iterator[tuple[Scores, int]]:
+        entries, scores = ask(vectors, stays)
+        yield from ((scores, int(place)) for place in np.flatnonzero(entries == owners[picture]))
 
     pictures = np.unique(np.concatenate([system.pictures for system in systems]))
     pictures = pictures[eligible[pictures]]
@@ -147,11 +140,12 @@ def calibrate(
     ]
     _, entry, counts = np.unique(owners[pictures], return_inverse=True, return_counts=True)
     twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:ASKED]).tolist()
-    choices = list(pairs((picture, vectors_of(picture), True) for picture in twins))
+    rows = np.arange(len(owners))
+    choices = [pair for picture in twins for pair in choose(picture, vectors_of(picture), rows != picture)]
     if len(choices) < FEWEST_PAIRS:
-        views = draw_views(pictures.tolist())
-        choices = list(pairs((picture, views[picture], False) for picture in sorted(views)))
-    return Calibration(means, deviations, sorted(impostors), fit_temperature(choices))
+        views = sorted(draw_views(pictures.tolist()).items())
+        choices = [pair for picture, vectors in views for pair in choose(picture, vectors)]
+    return Calibration(scales, sorted(impostors), fit_temperature(choices))
 
 
 def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:
