@@ -7,7 +7,7 @@ faces, are removed.
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from pathlib import Path
@@ -42,7 +42,7 @@ TOKENS = 256  # most tokens of a text that an encoder reads
 MTCNN: dict[str, Any] = {"min_face": 20, "thresholds": [0.6, 0.7, 0.7], "factor": 0.709}  # as the graph finds faces
 LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of pictures, see `decode_picture`
 _STORED = pa.schema([("key", pa.string()), ("vector", pa.binary()), ("remark", pa.string())])
-PICTURES_AT_A_TIME, TEXTS_AT_A_TIME, BATCH = 256, 512, 32
+BATCH, TEXTS_AT_A_TIME = 32, 512  # pictures, or texts, that a network gets; texts that a process gets
 NO_FACE = "no face"
 
 
@@ -197,21 +197,21 @@ def draw_view(picture: Image.Image, key: str) -> Image.Image:
 def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) -> int:
     """Store a vector of each picture, or the reason why there is none; returns how many were encoded.
 
-    Raises:
-        BadInput: the encoder cannot be loaded, an embedding has NaN, or a picture has changed since it was listed.
+    `BadInput`: the encoder cannot be loaded, an embedding has NaN, or a picture has changed since it was listed.
     """
     by_key = {picture.key: picture for picture in shown}
     if not (new := store.missing(by_key)):
         return 0
     encoder = model.load()
-    for part in tqdm(list(in_groups(new, PICTURES_AT_A_TIME)), desc=model.name, unit="batch", mininterval=5):
+    for part in tqdm(list(in_groups(new, BATCH)), desc=model.name, unit="batch", mininterval=5):
         opened, made = dict[str, Picture](), dict[str, Stored]()
         for key in part:
             try:
                 opened[key] = by_key[key].open()
             except Unreadable as problem:
                 made[key] = None, str(problem)
-        for (key, picture), vector in zip(opened.items(), _embed(encoder, opened.values()), strict=True):
+        vectors = _embed(encoder, [picture.image for picture in opened.values()])
+        for (key, picture), vector in zip(opened.items(), vectors, strict=True):
             if vector is not None and not np.isfinite(vector).all():
                 raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=str(by_key[key].path))
             made[key] = (None, NO_FACE) if vector is None else (vector, " ".join(picture.flaws) or None)
@@ -219,16 +219,12 @@ def encode_pictures(model: Model, shown: Sequence[Shown], store: VectorStore) ->
     return len(new)
 
 
-def _embed(encoder: LoadedEncoder, pictures: Iterable[Picture]) -> Iterator[Vectors | None]:
+def _embed(encoder: LoadedEncoder, images: Sequence[Image.Image]) -> Sequence[Vectors | None]:
     """Embed each picture, or its most probable face; None for a picture without a face."""
-    images = [picture.image for picture in pictures]
     if encoder.detector is None:
-        for part in in_groups(images, BATCH):
-            yield from encoder.embed(part)
-        return
-    for pixels in map(np.asarray, images):
-        face = encoder.detector([pixels])[0].best
-        yield None if face is None else encoder.embed([align(pixels, face.landmarks)])[0]
+        return list(encoder.embed(images)) if images else []
+    faces = [(pixels, encoder.detector([pixels])[0].best) for pixels in map(np.asarray, images)]
+    return [None if face is None else encoder.embed([align(pixels, face.landmarks)])[0] for pixels, face in faces]
 
 
 def encode_passages(model: Model, passages: Mapping[str, tuple[str, str]], store: VectorStore) -> int:
