@@ -155,7 +155,7 @@ def _ask_table(arguments: Namespace) -> None:
         judge = None if arguments.bem is None else ask_batch.load_judge(arguments.bem)
         with open_base(arguments.kb, arguments) as asker:
             scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
-        print(f"{out}: {ask_batch.SETS[scores.pop('set')].label}, {scores.pop('measure')}")
+        print(f"{out}: {scores.pop('set')}, {scores.pop('measure')}")
         for name, value in scores.items():
             print(f"{name:28} {value if isinstance(value, int) else f'{value:.4g}'}")
     if isinstance(asker.base.reader, str):

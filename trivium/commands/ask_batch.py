@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PureWindowsPath
 from statistics import harmonic_mean
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_named_rows
-from trivium.core.reading import LARGEST_IMAGE, read_bytes
+from trivium.core.reading import LARGEST_IMAGE, finite_number, read_bytes
 from trivium.core.tables import read_csv_records, write_csv, write_json
 from trivium.formats.pictures import is_picture
 from trivium.formats.visual_questions import (
@@ -121,12 +121,9 @@ def read_entries(path: Path) -> Entries:
 def _entries_of_table(table: Path) -> Iterator[tuple[str, str, float]]:
     for row, cells in read_csv_records(table, ("image", "entry", "score")):
         try:
-            score = float(cells["score"])
+            yield cells["image"].strip(), cells["entry"].strip(), finite_number(cells["score"])
         except ValueError:
-            score = np.nan
-        if not np.isfinite(score):
-            raise BadInput("not a number", file=table, row=row, field="score", got=cells["score"])
-        yield cells["image"].strip(), cells["entry"].strip(), score
+            raise BadInput("not a number", file=table, row=row, field="score", got=cells["score"]) from None
 
 
 def _entries_by_cosine(folder: Path) -> Iterator[tuple[str, str, float]]:
@@ -150,7 +147,6 @@ def _read_vectors(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
 SCORED = ("id", "kind", "split", "expected", "right")  # columns of a public set's answers
 EQUIVALENT = 0.5  # probability from which BEM's verdict counts
-JUDGED = "encyclopedic_vqa"  # the set whose answers BEM judges
 UNSEEN = "unseen_"  # in the names of InfoSeek's splits
 
 
@@ -165,19 +161,12 @@ def _score_encyclopedic(question: VisualQuestion, answer: str) -> float:
     return float(any(matches_encyclopedic(answer, reference) for reference in question.answers))
 
 
-class VisualSet(NamedTuple):
-    """A public set of questions about pictures."""
-
-    label: str  # for people
-    read: Callable[[Path], list[VisualQuestion]]
-    score: Callable[[VisualQuestion, str], float]  # of an answer, in [0, 1]
-    measure: str  # name of that score
-
-
-SETS = {
-    "infoseek": VisualSet("InfoSeek", read_infoseek, _score_infoseek, "InfoSeek accuracy"),
-    JUDGED: VisualSet("Encyclopedic-VQA", read_encyclopedic_vqa, _score_encyclopedic,
-                      "exact match (no BEM: not the published measure)"),
+SETS: dict[str, tuple[Callable[[Path], list[VisualQuestion]], Callable[[VisualQuestion, str], float], str]] = {
+    # Public set → reader, score of an answer in [0, 1], name of that score.
+    "infoseek": (read_infoseek, _score_infoseek, "InfoSeek accuracy"),
+    "encyclopedic_vqa": (
+        read_encyclopedic_vqa, _score_encyclopedic, "exact match (no BEM: not the published measure)",
+    ),
 }  # fmt: skip
 
 
@@ -195,7 +184,7 @@ def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[Vis
     Without a folder of `pictures` each is a name. `BadInput`: see the set's reader and `pictures_by_name`; or no
     question has its picture.
     """
-    questions, paths = SETS[name].read(path), {} if pictures is None else pictures_by_name(pictures)
+    questions, paths = SETS[name][0](path), {} if pictures is None else pictures_by_name(pictures)
     if pictures is not None and not any(question.picture in paths for question in questions):
         raise BadInput("no question's picture is there", file=pictures, expected=f"such as {questions[0].picture}.jpg")
     rows = []
@@ -217,14 +206,14 @@ def answer_set(
 
     Returns the names of the `set` and of its `measure`, the scores, and the counts of `answer_rows`.
     """
-    lines, counts = answer_rows(ask, rows, out, entries)
+    (_, score, measure), (lines, counts) = SETS[name], answer_rows(ask, rows, out, entries)
     answers = [str(line["answer"]) for line in lines]
     folded = [replace(question, answers=tuple(map(fold, question.answers))) for question in questions]
-    right = [SETS[name].score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
+    right = [score(question, fold(text)) for question, text in zip(folded, answers, strict=True)]
     if judge is not None:
         right = _judge(questions, answers, right, judge)
     write_csv(out, [*SCORED, *COLUMNS], [line | {"right": value} for line, value in zip(lines, right, strict=True)])
-    measure = SETS[name].measure if judge is None else "exact match or BEM"
+    measure = measure if judge is None else "exact match or BEM"
     scores = {"set": name, "measure": measure, **_summarize(questions, right), **counts}
     write_json(out.with_suffix(".json"), scores)
     return scores
