@@ -121,7 +121,7 @@ def read_entries(path: Path) -> Entries:
 def _entries_of_table(table: Path) -> Iterator[tuple[str, str, float]]:
     for row, cells in read_csv_records(table, ("image", "entry", "score")):
         try:
-            yield cells["image"].strip(), cells["entry"].strip(), finite_number(cells["score"])
+            yield cells["image"].strip(), cells["entry"].strip(), finite_number(cells["score"].strip())
         except ValueError:
             raise BadInput("not a number", file=table, row=row, field="score", got=cells["score"]) from None
 
