@@ -128,12 +128,12 @@ class GraphBase(Base):
         search = project.section("image_search", ImageSearchParameters)
         base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
         self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
-        self.encoders = {}
+        encoders = {}
         for system, entry in search.image_encoders.items():
             settings = encoder_parameters(system, entry)
             settings = settings.model_copy(update={"model": project.require(str(settings.model))})
-            self.encoders[system] = load_encoder(system, settings)
-        self._depth = search.depth
+            encoders[system] = load_encoder(system, settings)
+        self.encoders, self._depth = encoders, search.depth
         reranked = str(project.value("kvqae.initial.run"))
         self.rerankers = Rerankers(project) if reranked == ROW else None
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."

@@ -68,12 +68,13 @@ class OwnBase(Base):
             name: Calibration(**values) for name, values in read_json(folder / building.CALIBRATION).items()
         }
         self._systems: dict[Route, list[Pictured]] = {"face": [], "whole": []}
-        self.encoders = {}
+        encoders = {}
         for model in models:
             pictured = building.read_pictured(folder, model.name)
             if len(pictured.pictures):
                 self._systems[model.route].append(pictured)
-                self.encoders[model.name] = model.load()
+                encoders[model.name] = model.load()
+        self.encoders = encoders
         self._first_picture = {row["article"]: row for row in reversed(read_table(folder / building.SHOWN).to_pylist())}
         depth, searcher = min(DEPTH, len(numbers)), Searcher(folder / building.BM25, threads=1, heap_gib=1)
         self.text_systems: dict[str, Bm25 | Dense] = {"bm25": Bm25(searcher, depth, len(numbers))}
