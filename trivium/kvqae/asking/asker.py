@@ -65,7 +65,7 @@ class Base(ABC):
             raise BadInput("no such face", field="--face", got=face, expected=expected)
         if face is None and faces:  # as the stages choose: of equal probability the largest
             sizes = [(at.probability, np.prod(at.box[2:] - at.box[:2])) for at in places]
-            face = 1 + max(range(len(sizes)), key=sizes.__getitem__)
+            face = 1 + max(range(len(sizes)), key=lambda number: sizes[number])
         which = f"number {face} from the left" if face else "none of them"
         several = f"{len(faces)} faces were found; {which} was looked at. Another one may be chosen."
         looked_at = align(pixels, places[face - 1].landmarks) if face else shown

@@ -144,8 +144,10 @@ def build(
         write_json(draft / DESCRIBED, described)
     for place in stores.iterdir() if stores.is_dir() else ():  # of other encoders
         if place.name not in store_of:
-            remove = shutil.rmtree if place.is_dir() else Path.unlink
-            remove(place)
+            if place.is_dir():
+                shutil.rmtree(place)
+            else:
+                place.unlink()
     for model in models:
         store_of[model.digest].keep_only(set(hashes if model in pictures else keys))
     return described
