@@ -52,7 +52,6 @@ def test_what_is_wrong_is_listed_and_the_rest_is_taken(tmp_path):
         ("duplicate", "copy/alone.md"),
         ("empty_text", "empty.txt"),
         ("no_picture", "alone.md"),
-        ("no_picture", "copy/alone.md"),
         ("unreadable_text", "latin.txt"),
     ]
 

@@ -51,16 +51,22 @@ class Source:
 
     entries: list[Entry] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    _known: dict[tuple[str, tuple[str, ...]], tuple[str, set[Path]]] = field(default_factory=dict)  # → place, pictures
 
     def note(self, kind: str, place: object, detail: str = "") -> None:
         """Add a problem to the list."""
         self.problems.append(Problem(kind, str(place), detail))
 
     def add(self, title: str, paragraphs: tuple[str, ...], pictures: Sequence[Path], place: str) -> None:
-        """Add an entry, if it has a text."""
+        """Add an entry, if it has a text, and a title, text or picture that earlier ones have not."""
         if not paragraphs:
             self.note("empty_text", place)
             return
+        first, known = self._known.setdefault((fold(title), paragraphs), (place, set()))
+        if first != place and known.issuperset(pictures):
+            self.note("duplicate", place, f"the same as {first}")
+            return
+        known.update(pictures)
         if not pictures:
             self.note("no_picture", place)
         self.entries.append(Entry(title, paragraphs, pictures, place))
@@ -80,7 +86,6 @@ def read_source(path: Path) -> Source:
         _read_table(path, source)
     else:
         raise BadInput("no such folder or table", file=path, expected=f"a folder, {' or '.join(TABLES)}")
-    source.entries = _distinct(source)
     if not source.entries:
         counts = Counter(problem.kind for problem in source.problems)
         got = ", ".join(f"{count} × {kind}" for kind, count in counts.items()) or "nothing"
@@ -215,17 +220,3 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
         image = field.get_or("image", [])
         images = [image.value] if isinstance(image.value, str) else image.texts()
         yield row, field["title"].text().strip(), field["text"].text(), list(filter(None, images))
-
-
-def _distinct(source: Source) -> list[Entry]:
-    """Leave out entries with the title, the text and the pictures of earlier ones, and note them."""
-    kept: list[Entry] = []
-    first: dict[tuple[str, tuple[str, ...]], tuple[str, set[Path]]] = {}  # → place, pictures
-    for entry in source.entries:
-        place, pictures = first.setdefault((fold(entry.title), entry.paragraphs), (entry.place, set()))
-        if place != entry.place and pictures.issuperset(entry.pictures):
-            source.note("duplicate", entry.place, f"the same as {place}")
-        else:
-            pictures.update(entry.pictures)
-            kept.append(entry)
-    return kept
