@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +22,6 @@ from trivium.measures.runs import Run
 from trivium.vision.align import align
 from trivium.vision.decoding import open_picture
 from trivium.vision.image_encoding import LoadedEncoder
-
-if TYPE_CHECKING:
-    from trivium.kvqae.asking.graph import Rerankers
 
 Reader = FolderReader | EndpointReader
 MAX_CHARACTERS = 1000  # of a question
@@ -41,7 +38,7 @@ class Base(ABC):
     passages: int  # number of passages that are read
     limits: dict[str, int]  # of pictures, see `decode_picture`
     encoders: Mapping[str, LoadedEncoder]  # of pictures, by name
-    rerankers: "Rerankers | None" = None
+    rerankers: Any = None  # the graph's `Rerankers`, which ranks anew; None: not re-ranked
     why_not_reranked: str = ""  # a note if re-ranking is asked for
     invented: bool = False  # see `INVENTED`
 
