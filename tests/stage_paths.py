@@ -1,6 +1,5 @@
 """The paths that a stage's module holds: defaults of its `main`, and where its metrics and curves go."""
 
-import ast
 import inspect
 from collections.abc import Mapping
 from functools import partial
@@ -10,7 +9,7 @@ from types import ModuleType
 from typing import Any, get_type_hints
 
 from trivium.core.parameters import Parameters, value_at
-from trivium.core.stage import curves_beside, fill_paths, is_output, parser_of
+from trivium.core.stage import STAGES, fill_paths, is_output, parser_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -23,29 +22,20 @@ def modules_of(command: str) -> list[str]:
 def module_of(command: str) -> str:
     """The first module that a stage's command runs."""
     words = command.split()
-    return words[words.index("-m") + 1]
-
-
-def _call(module: str) -> ast.Call:
-    """How the module calls `run_stage`."""
-    tree = ast.parse(ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8"))
-    (call,) = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) == "run_stage")
-    return call
+    place = words.index("-m") + 1
+    return f"stages.{words[place + 1]}" if words[place] == "stages" else words[place]
 
 
 def section_and_model(module: ModuleType) -> tuple[str, type[Parameters]]:
-    """The section of `params.yaml` that the module reads, and its model, as `run_stage` takes them."""
-    arguments = _call(module.__name__).args
-    model = (
-        getattr(module, ast.unparse(arguments[2])) if len(arguments) > 2 else get_type_hints(module.main)["parameters"]
-    )
-    return ast.literal_eval(arguments[1]), model
+    """The section of `params.yaml` that the module reads, and its model."""
+    declared = STAGES[module.main]
+    return declared.section, declared.model or get_type_hints(module.main)["parameters"]
 
 
 def published(module: str) -> dict[str, str]:
-    """Where the module's metrics and curves go, as it tells `run_stage`."""
-    options = {str(word.arg): ast.literal_eval(word.value) for word in _call(module).keywords}
-    return options | ({"curves": curves_beside(options["metrics"])} if "curves" in options else {})
+    """Where the module's metrics and curves go."""
+    declared = STAGES[import_module(module).main]
+    return {name: path for name in ("metrics", "curves") if (path := getattr(declared, name))}
 
 
 def defaults(module: str) -> dict[str, list[str]]:
@@ -75,7 +65,7 @@ def _of_module(command: str, tree: dict[str, Any]) -> tuple[set[str], set[str]]:
     module = module_of(command)
     words = command.split()
     parser = parser_of(import_module(module).main, **published(module))
-    arguments = vars(parser.parse_args(words[words.index(module) + 1 :]))
+    arguments = vars(parser.parse_args(words[words.index("stages") + 2 :]))
     del arguments["params"]
     filled = fill_paths(arguments, partial(value_at, tree, Path("params.yaml")))
     return _paths(filled, written=False), _paths(filled, written=True)

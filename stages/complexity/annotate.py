@@ -4,15 +4,15 @@ from pathlib import Path
 
 from trivium.complexity.frames.annotation import AnnotateParameters, annotate, distinct_contexts
 from trivium.complexity.frames.parser_folder import load_parser
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_table
 from trivium.formats.squad import read_squad
 from trivium.measures.frames import entropy_bits
 
 
+@stage("complexity.annotate", metrics="metrics/complexity/annotate.json")
 def main(
     parameters: AnnotateParameters,
-    context: Context,
     *,
     parser: Path = Path("models/complexity/frame_parser"),
     questions: Path = Path("data/complexity/raw/fquad/train.json"),
@@ -39,7 +39,3 @@ def main(
         "frame_entropy_bits": entropy_bits(by_frame),
         "unknown_lexical_units": float(counts["unknown_lexical_units"]),
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.annotate", metrics="metrics/complexity/annotate.json")

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from trivium.complexity.readers.finetuning import answer_job
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
@@ -19,6 +19,7 @@ class AnswerParameters(Parameters):
     batch_size: int = Field(ge=1, description="Readings together; halves itself when GPU memory runs out")
 
 
+@stage("complexity.answer", metrics="metrics/complexity/answer_{name}_{seed}.json")
 def main(
     parameters: AnswerParameters,
     context: Context,
@@ -33,7 +34,3 @@ def main(
     """Write an answer a question to --out; the metrics are those of `answer_job`."""
     task = partial(answer_job, model=model, questions=questions, texts=texts, batch_size=parameters.batch_size)
     return run_task(context, task, out, description="answers")
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.answer", metrics="metrics/complexity/answer_{name}_{seed}.json")

@@ -2,21 +2,19 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from sample.encoders.french import ComplexityBaseModelsParameters, make_stand_ins
-from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.parameters import own_folder, shared
+from trivium.core.stage import Context, Source, stage
 
 
 class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):
     """Section `complexity.base_models`, with where they come from."""
 
-    places = {"source": "world.complexity_models", "local": "world.local.complexity_models"}  # noqa: RUF012
-    source: Source = Field(description="Where the models come from")
-    local: str = Field(description="Folder of the user's models")
+    source: Source = shared("world.complexity_models", description="Where the models come from")
+    local: str = shared("world.local.complexity_models", description="Folder of the user's models")
 
 
+@stage("complexity.base_models", metrics="metrics/complexity/base_models.json")
 def main(
     parameters: SourcedBaseModelsParameters,
     context: Context,
@@ -24,21 +22,12 @@ def main(
     fquad: Path = Path("data/complexity/raw/fquad"),
     out: Path = Path("models/complexity/base"),
 ) -> dict[str, float]:
-    """Write a Hugging Face folder a model to --out.
-
-    The source sample makes small ones, hub downloads the public models, local checks and takes the user's.
-    """
+    """Write a Hugging Face folder a model to --out."""
     if parameters.source == "sample":
         return make_stand_ins(parameters, fquad, out)
+    from trivium.sources.complexity.models import check_models, fetch_models
+
     if parameters.source == "hub":
-        from trivium.sources.complexity.models import fetch_models
-
         return fetch_models(parameters.models, out, context.downloads)
-    from trivium.sources.complexity.models import check_models
-
     folder = own_folder(parameters.local, "world.local.complexity_models", "models/complexity/base")
     return check_models(parameters.models, folder, out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.base_models", metrics="metrics/complexity/base_models.json")

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from trivium.complexity.readers.contrasting import contrast_job
 from trivium.complexity.readers.interface import AnyReaderSettings
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_table
 from trivium.core.tasks import run_task
 from trivium.formats.facts import FACTORS, sides
@@ -25,14 +25,15 @@ class ContrastsParameters(Parameters):
     readers: tuple[str, ...] = Field(min_length=1, description="Readers, of `complexity.finetune.models`")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Trainings on either corpus")
     batch_size: int = Field(default=64, ge=1, description="Readings together")
-    settings: AnyReaderSettings = Field(description="Settings of the reader of this cell, checked by its kind")
-    checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
-    places = {  # noqa: RUF012
-        "settings": "complexity.finetune.models.{name}",
-        "checkpoint_every": "complexity.finetune.checkpoint_every",
-    }
+    settings: AnyReaderSettings = shared(
+        "complexity.finetune.models.{name}", description="The reader's, checked by its kind"
+    )
+    checkpoint_every: int = shared(
+        "complexity.finetune.checkpoint_every", ge=1, description="Steps between checkpoints"
+    )
 
 
+@stage("complexity.contrasts", metrics="metrics/complexity/contrasts_{name}_{seed}.json", curves=True)
 def main(
     parameters: ContrastsParameters,
     context: Context,
@@ -62,7 +63,3 @@ def main(
             name = f"{factor}_delta_points"
             metrics |= {name: mean.value, f"{name}_low": low, f"{name}_high": high}
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.contrasts", metrics="metrics/complexity/contrasts_{name}_{seed}.json", curves=True)

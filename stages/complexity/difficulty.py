@@ -1,14 +1,15 @@
 """Stage `complexity-difficulty`. What makes questions of the evaluation set hard, without frames."""
 
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from pydantic import Field
 
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import stage
 from trivium.page.difficulty import write_difficulty
 
 EVALUATION = "evaluation"
@@ -17,16 +18,15 @@ EVALUATION = "evaluation"
 class DifficultyParameters(DifficultySettings):
     """Section `complexity.difficulty`."""
 
-    places: ClassVar = {"run": "complexity.finetune.run", "seeds": "complexity.finetune.seeds"}
-    run: tuple[str, ...] = Field(min_length=1, description="Fine-tuned readers whose answers are analysed")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        min_length=1, description="Of the readers; the first one's answers are analysed"
+    run: tuple[str, ...] = shared("complexity.finetune.run", min_length=1, description="Readers that are analysed")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = shared(
+        "complexity.finetune.seeds", min_length=1, description="Of the readers; the first one's answers are analysed"
     )
 
 
+@stage("complexity.difficulty", metrics="metrics/complexity/difficulty.json")
 def main(
     parameters: DifficultyParameters,
-    context: Context,
     *,
     questions: Path = Path("data/complexity/evaluation.json"),
     predictions: Path = Path("data/complexity/predictions"),
@@ -43,7 +43,3 @@ def main(
     with write_atomically(out) as folder:
         write_difficulty(result, folder / EVALUATION, title=EVALUATION)
     return result.metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.difficulty", metrics="metrics/complexity/difficulty.json")

@@ -6,15 +6,15 @@ import pyarrow as pa
 
 from trivium.complexity.factors.corpora import Corpora, known_inflections, lexical_units, predicted_units
 from trivium.complexity.factors.registry import AnyFactors, FactorsParameters, factor_rows, table_schema
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_table
 from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts
 
 
+@stage("complexity.factors", AnyFactors, metrics="metrics/complexity/factors.json")
 def main(
     parameters: FactorsParameters,
-    context: Context,
     *,
     questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
     texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
@@ -37,7 +37,3 @@ def main(
     rows, metrics = factor_rows(examples, corpora, chosen)
     write_table(out, pa.Table.from_pylist(rows, schema=table_schema(chosen)))
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.factors", AnyFactors, metrics="metrics/complexity/factors.json")

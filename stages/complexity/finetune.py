@@ -7,7 +7,7 @@ from pathlib import Path
 from trivium.complexity.readers.finetuning import FinetuneParameters, finetune_job
 from trivium.complexity.readers.interface import ReaderSettings
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json
 from trivium.core.tasks import run_task
 from trivium.nets.cards import write_card
@@ -16,6 +16,7 @@ LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.
 _PROVENANCE = "provenance.json"
 
 
+@stage("complexity.finetune", metrics="metrics/complexity/finetune_{name}_{seed}.json", curves=True)
 def main(
     parameters: FinetuneParameters,
     context: Context,
@@ -50,7 +51,3 @@ def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Calla
         data=f"{train}, from the world that `world.fquad` in params.yaml names (`sample`: generated sentences)",
         licence=origin["licence"],
     )
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.finetune", metrics="metrics/complexity/finetune_{name}_{seed}.json", curves=True)

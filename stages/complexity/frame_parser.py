@@ -7,12 +7,13 @@ from trivium.complexity.frames.parser_folder import describe_parser, load_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, base_of, parser_job
 from trivium.complexity.frames.scores import evaluate
 from trivium.complexity.frames.tagger import FrameParser
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv
 from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
 
 
+@stage("complexity.frame_parser", metrics="metrics/complexity/frame_parser.json", curves=True)
 def main(
     parameters: FrameParserParameters,
     context: Context,
@@ -37,7 +38,3 @@ def main(
     describe_parser(out, saved, base=base_of(parameters, base), data=str(texts), metrics=scores)
     write_csv(out_frames, list(rows[0]), rows)
     return metrics | scores
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.frame_parser", metrics="metrics/complexity/frame_parser.json", curves=True)

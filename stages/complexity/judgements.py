@@ -5,18 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from trivium.complexity.judging import (
-    JudgementsParameters,
-    agreement,
-    correct_answers,
-    judgements_table,
-    labelling_config,
-    make_tasks,
-    read_answers,
-    read_judgements,
-)
+from trivium.complexity import judging
 from trivium.core.atomic import write_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_csv, write_json, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.measures.bootstrap import OPTIONS, clustered_interval
@@ -24,9 +15,9 @@ from trivium.measures.bootstrap import OPTIONS, clustered_interval
 FRAME_COLUMNS = ("model", "frame", "judged", "correct")
 
 
+@stage("complexity.judgements", metrics="metrics/complexity/judgements.json")
 def main(
-    parameters: JudgementsParameters,
-    context: Context,
+    parameters: judging.JudgementsParameters,
     *,
     questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
     texts: Path = Path("data/complexity/raw/calor/frames/test.jsonl"),
@@ -39,14 +30,14 @@ def main(
     """Write tasks and labelling configuration, the judgements there are (Parquet), and their shares by frame (CSV)."""
     examples = read_examples(questions, texts)
     of = {example.id: example for example in examples}
-    answers = read_answers(scores)
-    tasks = make_tasks(examples, answers, parameters)
-    judgements, counts = read_judgements(brought, set(of), answers)
+    answers = judging.read_answers(scores)
+    tasks = judging.make_tasks(examples, answers, parameters)
+    judgements, counts = judging.read_judgements(brought, set(of), answers)
     metrics = {"tasks": float(len(tasks)), "judgements": float(len(judgements))}
     metrics["annotators"] = float(len({judgement.annotator for judgement in judgements}))
-    metrics |= {name: float(count) for name, count in counts.items()} | agreement(judgements)
+    metrics |= {name: float(count) for name, count in counts.items()} | judging.agreement(judgements)
     rows = []
-    for model, correct in correct_answers(judgements, answers).items():
+    for model, correct in judging.correct_answers(judgements, answers).items():
         metrics[f"{model}_judged"] = float(len(correct))
         if not correct:
             continue
@@ -60,13 +51,9 @@ def main(
         for identifier, value in correct.items():
             by_frame[of[identifier].frame.frame].append(value)
         rows += [(model, frame, len(values), float(np.mean(values))) for frame, values in sorted(by_frame.items())]
-    write_table(out, judgements_table(judgements))
+    write_table(out, judging.judgements_table(judgements))
     with write_folder(out_label_studio) as folder:
         write_json(folder / "tasks.json", tasks)
-        (folder / "config.xml").write_text(labelling_config(show_reference=parameters.show_reference), "utf-8")
+        (folder / "config.xml").write_text(judging.labelling_config(show_reference=parameters.show_reference), "utf-8")
     write_csv(out_frames, FRAME_COLUMNS, rows)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.judgements", metrics="metrics/complexity/judgements.json")

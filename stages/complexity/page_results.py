@@ -1,12 +1,11 @@
 """Stage `complexity-page_results`. All of complexity's sections of the page."""
 
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
-from trivium.core.parameters import Parameters, read_parameters, used_values
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, read_parameters, shared, used_values
+from trivium.core.stage import stage
 from trivium.page.complexity import effects, examples, models
 from trivium.page.complexity.material import read_material
 from trivium.page.html import render, sizes_html, write_part
@@ -32,16 +31,15 @@ class Examples(Parameters):
 class ResultsPageParameters(Parameters):
     """Section `complexity.page`; the sections show what all other stages of the pipeline used, too."""
 
-    places: ClassVar = {"world": "world.calor"}
-    world: str = Field(description="Where the evaluation texts come from")
+    world: str = shared("world.calor", description="Where the evaluation texts come from")
     weak_exact: float = Field(ge=0, le=1, description="Share of exactly right answers below which a model is weak")
     models: Figure2 = Field(description="How Figure 2 is drawn")
     examples: Examples = Field(description="What the example browser shows")
 
 
+@stage("complexity.page", metrics="metrics/complexity/page_results.json")
 def main(
     parameters: ResultsPageParameters,
-    context: Context,
     *,
     data: Path = Path("data/complexity"),
     measured: Path = Path("metrics/complexity"),
@@ -84,7 +82,3 @@ def main(
         "factors_validated": 0.0 if partition["fallback"] else partition["factors"],
         "factors_found": float(of.held_for_most("found")),
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.page", metrics="metrics/complexity/page_results.json")

@@ -2,15 +2,14 @@
 
 from pathlib import Path
 
-from pydantic import Field
-
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.corpora import lexical_units, predicted_units
 from trivium.complexity.factors.free_factors import frame_of_answer, predicted_factors
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import stage
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_texts
 from trivium.formats.question_sets import read_question_set
@@ -22,13 +21,14 @@ LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${key}.
 class PlainParameters(DifficultySettings):
     """Section `complexity.plain`, with how many questions a reader answers together."""
 
-    places = {"batch_size": "complexity.answer.batch_size"}  # noqa: RUF012
-    batch_size: int = Field(ge=1, description="Readings together; halves itself when GPU memory runs out")
+    batch_size: int = shared(
+        "complexity.answer.batch_size", ge=1, description="Readings together; halves itself when GPU memory runs out"
+    )
 
 
+@stage("complexity.plain", metrics="metrics/complexity/plain_{name}.json")
 def main(
     parameters: PlainParameters,
-    context: Context,
     *,
     name: str,
     seed: int,
@@ -63,7 +63,3 @@ def main(
     write_difficulty(result, out, title=f"Questions without frames, answered by {name}")
     framed = [frame_of_answer(row.place, frames[row.context]) is not None for row in question_set.questions]
     return result.metrics | {"questions_with_frame": float(sum(framed))}
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.plain", metrics="metrics/complexity/plain_{name}.json")

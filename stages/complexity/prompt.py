@@ -7,7 +7,7 @@ from pydantic import Field, field_validator
 from trivium.complexity.prompting import JOURNAL, Messages, PromptedModel, answer, draw_examples, messages_of
 from trivium.core.atomic import write_folder
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_json
 from trivium.core.tracking import project_root
 from trivium.formats.answer_files import write_predictions
@@ -33,9 +33,9 @@ class PromptParameters(Parameters):
         return models
 
 
+@stage("complexity.prompt", metrics="metrics/complexity/prompt.json")
 def main(
     parameters: PromptParameters,
-    context: Context,
     *,
     train: Path = Path("data/complexity/raw/fquad/train.json"),
     questions: Path = Path("data/complexity/raw/calor/questions.jsonl"),
@@ -78,7 +78,3 @@ def main(
         write_json(folder / PROMPTS, prompts)
     cache.copy_to(out_cache)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.prompt", metrics="metrics/complexity/prompt.json")

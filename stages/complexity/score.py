@@ -7,7 +7,7 @@ import numpy as np
 
 from trivium.complexity import systems
 from trivium.complexity.table1 import FRAME_COLUMNS, ScoreParameters, rows_of, score, scores_table
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv, write_table
 from trivium.formats.frame_corpora import read_examples
 from trivium.formats.squad import as_squad, write_squad
@@ -16,6 +16,7 @@ from trivium.measures.rouge import is_mangled
 BASELINE = "best_overlap_sentence"  # the one that models are compared with
 
 
+@stage("complexity.score", metrics="metrics/complexity/score.json")
 def main(
     parameters: ScoreParameters,
     context: Context,
@@ -61,7 +62,3 @@ def main(
     write_csv(out_frames, FRAME_COLUMNS, means)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.score", metrics="metrics/complexity/score.json")

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from trivium.complexity.syntax import SyntaxParameters, f4_agreement, parse_texts, placed_words
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import read_examples, read_texts
 from trivium.measures.frames import attachment_scores
@@ -14,9 +14,9 @@ PARSERS = ("conllu", "stanza", "spacy")
 TEXTS, QUESTIONS, GOLD = "frames/test.jsonl", "questions.jsonl", "syntax.conllu"
 
 
+@stage("complexity.syntax", metrics="metrics/complexity/syntax.json")
 def main(
     parameters: SyntaxParameters,
-    context: Context,
     *,
     calor: Path = Path("data/complexity/raw/calor"),
     out: Path = Path("data/complexity/syntax.conllu"),
@@ -52,7 +52,3 @@ def main(
     sentences = [sentence for of_text in syntax.values() for sentence in of_text]
     words = sum(len(sentence.tokens) for sentence in sentences)
     return metrics | {"texts": float(len(texts)), "sentences": float(len(sentences)), "words": float(words)}
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.syntax", metrics="metrics/complexity/syntax.json")

@@ -7,31 +7,24 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
+from trivium.complexity.effects import analysis
 from trivium.complexity.effects.analysed_tables import Measure, encode_answers, read_factors, read_others, read_scores
-from trivium.complexity.effects.analysis import (
-    AnalysisParameters,
-    Effects,
-    analyse,
-    effects_table,
-    large_enough,
-    write_agreement,
-)
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_table
 from trivium.measures.agreement import HardnessAgreement, hardness_agreement
 from trivium.measures.effects import YES, mean_differences
 from trivium.measures.rank_tests import mann_whitney
 
 
-class ValidateParameters(AnalysisParameters):
+class ValidateParameters(analysis.AnalysisParameters):
     """Section `complexity.validate`."""
 
     measure: Measure = Field(description="The score that is analysed")
 
 
+@stage("complexity.validate", metrics="metrics/complexity/validate.json")
 def main(
     parameters: ValidateParameters,
-    context: Context,
     *,
     scores: Path = Path("data/complexity/scores.parquet"),
     factors: Path = Path("data/complexity/factors.parquet"),
@@ -41,10 +34,10 @@ def main(
     """Write the effects (Parquet) and the agreement of models (CSV)."""
     table = read_factors(factors)
     read = read_scores(scores, table.ids, parameters.measure)
-    effects = analyse(read.trainings, table, parameters, read.of_model)
+    effects = analysis.analyse(read.trainings, table, parameters, read.of_model)
     agreement = hardness_agreement(read.values)
-    write_table(out, effects_table(effects, read.models, table.names))
-    write_agreement(out_agreement, read.models, agreement)
+    write_table(out, analysis.effects_table(effects, read.models, table.names))
+    analysis.write_agreement(out_agreement, read.models, agreement)
     counts = {"examples": float(len(table.ids)), "baselines_left_out": float(len(read.baselines))}
     others = _other_readings(factors, read.values, read.models, parameters.smallest_set)
     return counts | others | _metrics(effects, agreement, read.models, table.names)
@@ -58,7 +51,11 @@ def _other_readings(
     for factor in read_others(factors):
         codes = encode_answers(read_table(factors, [f"{factor}_other"])[f"{factor}_other"].to_pylist())
         deltas, said = mean_differences(values, codes[None])[:, 0], codes >= 0
-        p = mann_whitney(values[:, said], codes[said] == YES) if large_enough(codes[None], smallest_set)[0] else None
+        p = (
+            mann_whitney(values[:, said], codes[said] == YES)
+            if analysis.large_enough(codes[None], smallest_set)[0]
+            else None
+        )
         for row, model in enumerate(models):
             metrics[f"{model}_{factor}_other_delta_points"] = float(deltas[row])
             metrics |= {} if p is None else {f"{model}_{factor}_other_p": float(p[row])}
@@ -66,7 +63,7 @@ def _other_readings(
 
 
 def _metrics(
-    effects: Effects, agreement: HardnessAgreement, models: Sequence[str], factors: Sequence[str]
+    effects: analysis.Effects, agreement: HardnessAgreement, models: Sequence[str], factors: Sequence[str]
 ) -> dict[str, float]:
     """Every δ, and in how many models each factor is validated, significant, … ; undefined values are left out."""
     verdicts = ("validated", "significant", "holm_significant", "found", "found_holm")
@@ -87,7 +84,3 @@ def _metrics(
         },
     }
     return {name: value for name, value in values.items() if not np.isnan(value)}
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.validate", metrics="metrics/complexity/validate.json")

@@ -3,25 +3,16 @@
 from functools import cache, partial
 from pathlib import Path
 
-from pydantic import Field
-
 from sample.french.french_world import build_french
 from sample.french.write import ComplexityWorldParameters, write_calor, write_crossed, write_fquad
 from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import own_folder, shared
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
 from trivium.formats.frame_corpora import read_texts, write_examples
-from trivium.sources.complexity.raw import (
-    Raw,
-    take_calor,
-    take_fquad,
-    take_french_framenet,
-    take_piaf,
-    validate_complexity,
-)
+from trivium.sources.complexity import raw
 from trivium.sources.pins import refuse_download
 
 PIAF, FRAMENET = "piaf", "french_framenet"
@@ -32,21 +23,17 @@ SOURCES = {"fquad": ("sample", PIAF, "local"), "calor": ("sample", FRAMENET, "lo
 class SourcedWorldParameters(ComplexityWorldParameters):
     """Section `complexity.world`, with where either part comes from."""
 
-    places = {  # noqa: RUF012
-        "fquad": "world.fquad",
-        "calor": "world.calor",
-        "local_fquad": "world.local.fquad",
-        "local_calor": "world.local.calor",
-    }
-    fquad: str = Field(description="Source of the question sets: sample, piaf (public) or local")
-    calor: str = Field(
+    fquad: str = shared("world.fquad", description="Source of the question sets: sample, piaf (public) or local")
+    calor: str = shared(
+        "world.calor",
         description="Source of the questions about frames, annotated texts and syntax: sample or local; "
-        "french_framenet (public) has texts alone"
+        "french_framenet (public) has texts alone",
     )
-    local_fquad: str = Field(description="Folder of the user's question sets")
-    local_calor: str = Field(description="Folder of the user's questions about frames, texts and syntax")
+    local_fquad: str = shared("world.local.fquad", description="Folder of the user's question sets")
+    local_calor: str = shared("world.local.calor", description="Folder of the user's questions, texts and syntax")
 
 
+@stage("complexity.world", metrics="metrics/complexity/world.json")
 def main(
     parameters: SourcedWorldParameters,
     context: Context,
@@ -76,22 +63,22 @@ def main(
         # What is validated is the user's own file where there is one, so that errors name it.
         origin = Path(parameters.local_calor) if parameters.calor == "local" else calor
         if parameters.fquad == PIAF:
-            sets = take_piaf(fquad, context.downloads)
+            sets = raw.take_piaf(fquad, context.downloads)
         elif parameters.fquad == "local":
-            sets = take_fquad(Path(parameters.local_fquad), fquad)
+            sets = raw.take_fquad(Path(parameters.local_fquad), fquad)
         else:
             sets = write_fquad(sample(), fquad)
         if parameters.calor == FRAMENET:
-            frames, counts = take_french_framenet(calor, context.downloads)
+            frames, counts = raw.take_french_framenet(calor, context.downloads)
             _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
         elif parameters.calor == "local":
-            frames, counts = take_calor(origin, calor)
+            frames, counts = raw.take_calor(origin, calor)
         else:
             frames = write_calor(sample(), calor)
         questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
         has_questions = parameters.calor != FRAMENET or questions.is_file()
-        raw = Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
-        counts |= validate_complexity(raw)
+        made = raw.Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
+        counts |= raw.validate_complexity(made)
         counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
     return counts
 
@@ -112,7 +99,3 @@ def _check_source(name: str, source: str, folder: str) -> None:
         raise BadInput("no such source", field=f"world.{name}", got=source, choices=SOURCES[name])
     if source == "local":
         own_folder(folder, f"world.local.{name}", f"data/complexity/raw/{name}")
-
-
-if __name__ == "__main__":
-    run_stage(main, "complexity.world", metrics="metrics/complexity/world.json")

@@ -6,25 +6,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from trivium.bridges.decorrelated_encoders import (
-    EntitiesParameters,
-    encode,
-    measures,
-    own_ranks,
-    question_entities,
-    searched_entities,
-    table,
-)
+from trivium.bridges import decorrelated_encoders as encoders
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 
 
+@stage("decorrelation.entities", metrics="metrics/decorrelation/entities.json")
 def main(
-    parameters: EntitiesParameters,
+    parameters: encoders.EntitiesParameters,
     context: Context,
     *,
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
@@ -39,8 +32,10 @@ def main(
     """Search the entities of a split's questions by whole image, once an encoder."""
     knowledge = read_table(articles, ["wikidata_id", "image", "human"])
     knowledge = knowledge.filter(pc.is_valid(knowledge["image"]))
-    entities, pictures = searched_entities(knowledge, ImageFeatures.read(kb_features))
-    by_question = question_entities(read_table(routing, ["question", "readable", "face"]), read_questions(questions))
+    entities, pictures = encoders.searched_entities(knowledge, ImageFeatures.read(kb_features))
+    by_question = encoders.question_entities(
+        read_table(routing, ["question", "readable", "face"]), read_questions(questions)
+    )
     for what, rows, file in (("entity", entities, articles), ("question", by_question, routing)):
         if not rows:
             raise BadInput(f"no {what} without a face to search", file=file)
@@ -48,9 +43,9 @@ def main(
     images = [(Images(kb_images), pictures), (Images(question_images), question_pictures)]
     values = {}
     for row, folder in parameters.rows().items():
-        base, queries = np.split(encode(folder, parameters, images, context.engine), [len(pictures)])
-        values[row] = measures(own_ranks(queries, base, entities, owners, parameters.depth), owners)
-    made = table(values, parameters)
+        base, queries = np.split(encoders.encode(folder, parameters, images, context.engine), [len(pictures)])
+        values[row] = encoders.measures(encoders.own_ranks(queries, base, entities, owners, parameters.depth), owners)
+    made = encoders.table(values, parameters)
     searched = set(entities)
     counts = {"questions": len(by_question), "entities": len(entities), "entities_asked": len(set(owners))}
     counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)
@@ -60,7 +55,3 @@ def main(
     return {name: float(count) for name, count in counts.items()} | {
         f"{row}_{name}": cell["value"] for row, cells in made["rows"].items() for name, cell in cells.items()
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.entities", metrics="metrics/decorrelation/entities.json")

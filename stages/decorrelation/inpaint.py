@@ -5,18 +5,10 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.atomic import write_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
+from trivium.decorrelation.painting import inpainting
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.decorrelation.painting.inpainting import (
-    InpaintParameters,
-    load_filling,
-    open_images,
-    paint_shard,
-    shards,
-    subsets,
-    weights_file,
-)
 
 LOADS = {"trivium.decorrelation.painting.fillings": "${item.filling}"}  # a cell loads its own filling alone
 
@@ -27,8 +19,9 @@ def _has_gpu() -> bool:
     return torch.cuda.is_available()
 
 
+@stage("decorrelation.inpaint", metrics="metrics/decorrelation/inpaint_{dataset}_{filling}.json")
 def main(
-    parameters: InpaintParameters,
+    parameters: inpainting.InpaintParameters,
     context: Context,
     *,
     dataset: str,
@@ -43,21 +36,25 @@ def main(
     Writes image shards `train`, `test` and `empty` by removal id, and `filling.json` with their counts.
     """
     kind, settings = FILLINGS[filling], parameters.settings_of(filling)
-    chosen = subsets(removals)
+    chosen = inpainting.subsets(removals)
     counts = {subset: len(part) for subset, part in chosen.items()}
-    weights = weights_file(base / kind.weights) if kind.weights else None
+    weights = inpainting.weights_file(base / kind.weights) if kind.weights else None
     work = context.work
     if weights:  # a killed run goes on only with the same weights; the harness sees their folder alone
         work /= f"{weights.stem}-{weights.stat().st_size}-{weights.stat().st_mtime_ns}"
-    paint = partial(paint_shard, images=raw / "images", name=filling, parameters=parameters, weights=weights, work=work)
-    waiting = [shard for subset, part in chosen.items() for shard in shards(subset, part, parameters.shard_size)]
+    paint = partial(
+        inpainting.paint_shard, images=raw / "images", name=filling, parameters=parameters, weights=weights, work=work
+    )
+    waiting = [
+        shard for subset, part in chosen.items() for shard in inpainting.shards(subset, part, parameters.shard_size)
+    ]
     try:
         processes, engine, text = kind.processes(settings), context.engine, f"in-painting, {filling}"
         on_gpu = processes is not None and engine.has_gpu(_has_gpu)
         painted = list(engine.map(paint, waiting, description=text, on_gpu=on_gpu, processes=processes, out=work))
     finally:
-        load_filling.cache_clear()
-        open_images.cache_clear()
+        inpainting.load_filling.cache_clear()
+        inpainting.open_images.cache_clear()
     with write_folder(out) as path:
         write_json(path / "filling.json", {"filling": filling, "counts": counts})
         for written in painted:
@@ -65,7 +62,3 @@ def main(
             (path / subset).mkdir(exist_ok=True)
             shutil.move(written, path / subset / f"shard-{number}.parquet")
     return {subset: float(count) for subset, count in counts.items()}
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.inpaint", metrics="metrics/decorrelation/inpaint_{dataset}_{filling}.json")

@@ -1,13 +1,13 @@
 """Stage `decorrelation-page_results`. Decorrelation's sections of the page, but for entities, and the released sets."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pyarrow import csv
 from pydantic import Field
 
-from trivium.core.parameters import Parameters, read_parameters, used_values
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, read_parameters, shared, used_values
+from trivium.core.stage import stage
 from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.matrix import parse_cells
@@ -31,17 +31,16 @@ class Gallery(Parameters):
 class ResultsPageParameters(Parameters):
     """Section `decorrelation.page`; the sections show what all other stages of the pipeline used, too."""
 
-    places: ClassVar = {"coco": "world.coco", "flickr30k": "world.flickr30k"}
-    coco: str = Field(description="Where COCO's data comes from")
-    flickr30k: str = Field(description="Where Flickr30k's data comes from")
+    coco: str = shared("world.coco", description="Where COCO's data comes from")
+    flickr30k: str = shared("world.flickr30k", description="Where Flickr30k's data comes from")
     significance: float = Field(gt=0, lt=1, description="p up to which a difference counts as shown")
     margin: float = Field(gt=0, lt=1, description="Difference up to which two values count as the same")
     gallery: Gallery = Field(description="What the gallery shows")
 
 
+@stage("decorrelation.page", metrics="metrics/decorrelation/page_results.json")
 def main(
     parameters: ResultsPageParameters,
-    context: Context,
     *,
     data: Path = Path("data/decorrelation"),
     measured: Path = Path("metrics/decorrelation"),
@@ -83,7 +82,3 @@ def main(
     }
     write_part(out, parameters.coco, gallery | sections)
     return counts
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.page", metrics="metrics/decorrelation/page_results.json")

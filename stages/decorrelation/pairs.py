@@ -3,12 +3,13 @@
 from collections import Counter
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_table
 from trivium.decorrelation.captions.pairs import Captions, PairsParameters, captioner_of, make_pairs
 from trivium.decorrelation.removals import PAIRS, read_removals
 
 
+@stage("decorrelation.pairs", metrics="metrics/decorrelation/pairs_{dataset}_{filling}_{captions}.json")
 def main(
     parameters: PairsParameters,
     context: Context,
@@ -33,7 +34,3 @@ def main(
     pairs = make_pairs(captions, drawn, phrases, parameters, counts, context.engine, captioner)
     write_table(out, pairs, PAIRS)
     return {"removals": float(len(drawn)), **{name: float(count) for name, count in counts.items()}}
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.pairs", metrics="metrics/decorrelation/pairs_{dataset}_{filling}_{captions}.json")

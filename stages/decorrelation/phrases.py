@@ -11,7 +11,7 @@ from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_table
 from trivium.decorrelation.captions.phrases import SCHEMA, Settings, metrics_of, read_shard, shards, write_classes
 from trivium.formats.corpus_table import load_corpus
@@ -30,6 +30,7 @@ class PhrasesParameters(Parameters):
     chunk: int = Field(default=4096, ge=1, description="Captions a shard")
 
 
+@stage("decorrelation.phrases", metrics="metrics/decorrelation/phrases_{dataset}.json")
 def main(
     parameters: PhrasesParameters,
     context: Context,
@@ -57,7 +58,3 @@ def main(
     write_table(out, batches(), SCHEMA)
     write_classes(out_classes, counts, corpus.classes)
     return metrics_of(counts, corpus.classes) | {"chunker_spacy": float(chunker == "spacy")}
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.phrases", metrics="metrics/decorrelation/phrases_{dataset}.json")

@@ -7,30 +7,18 @@ from pathlib import Path
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json, write_table
-from trivium.decorrelation.removals import (
-    EMPTY_REASONS,
-    PAIRS,
-    REJECTED,
-    USED,
-    RemovalsParameters,
-    Tally,
-    read_named_classes,
-    search_shard,
-    shards,
-    total,
-    write_classes,
-    write_removals,
-)
+from trivium.decorrelation import removals
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.pictures import Removal
 
 PICTURES = 512  # a shard: a second or two of a core
 
 
+@stage("decorrelation.removals", metrics="metrics/decorrelation/removals_{dataset}.json")
 def main(
-    parameters: RemovalsParameters,
+    parameters: removals.RemovalsParameters,
     context: Context,
     *,
     dataset: str,
@@ -47,16 +35,16 @@ def main(
     empty D' into `out_painted` and `out_pairs`, for trainings on D alone.
     """
     corpus = load_corpus(raw)
-    splits = [split for split in USED if split == "test" or parameters.training != "none"]
+    splits = [split for split in removals.USED if split == "test" or parameters.training != "none"]
     used = [picture for picture in corpus.pictures if picture.split in splits]
-    named = read_named_classes(phrases)
-    tally: Tally = Counter()
+    named = removals.read_named_classes(phrases)
+    tally: removals.Tally = Counter()
     rejected: Counter[str] = Counter()
     boxes: list[Removal] = []
 
-    def removals() -> Iterator[Removal]:
+    def search_all() -> Iterator[Removal]:
         alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
-        search, parts = partial(search_shard, parameters=parameters), shards(used, named, PICTURES)
+        search, parts = partial(removals.search_shard, parameters=parameters), removals.shards(used, named, PICTURES)
         for result in context.engine.map(search, parts, description="pictures", processes=alone):
             tally.update(result.tally)
             rejected.update(result.rejected)
@@ -64,27 +52,23 @@ def main(
             yield from result.removals
 
     with write_folder(out) as folder:
-        write_removals(folder / "removals.parquet", removals())
+        removals.write_removals(folder / "removals.parquet", search_all())
         for split in splits:
-            if not total(tally, "removals", [split]):
-                counts = {column: int(total(tally, column, [split])) for column in REJECTED}
+            if not removals.total(tally, "removals", [split]):
+                counts = {column: int(removals.total(tally, column, [split])) for column in removals.REJECTED}
                 reasons = {column: count for column, count in counts.items() if count}
                 raise BadInput(f"nothing can be removed from any {split} picture", file=raw, got=reasons)
-        write_removals(folder / "empty.parquet", boxes)
-    write_classes(out_classes, corpus.classes, tally)
+        removals.write_removals(folder / "empty.parquet", boxes)
+    removals.write_classes(out_classes, corpus.classes, tally)
     with write_folder(out_painted) as folder:
         write_json(folder / "filling.json", {"filling": "none", "counts": {"train": 0, "test": 0, "empty": 0}})
-    write_table(out_pairs, PAIRS.empty_table())
+    write_table(out_pairs, removals.PAIRS.empty_table())
     return {
-        **{f"pictures_{split}": float(sum(picture.split == split for picture in used)) for split in USED},
-        **{f"removals_{split}": total(tally, "removals", [split]) for split in USED},
-        "drawn_train": total(tally, "drawn", ["train"]),
-        "drawn_unnamed": total(tally, "drawn_unnamed", ["train"]),
-        **{column: total(tally, column) for column in REJECTED},
+        **{f"pictures_{split}": float(sum(picture.split == split for picture in used)) for split in removals.USED},
+        **{f"removals_{split}": removals.total(tally, "removals", [split]) for split in removals.USED},
+        "drawn_train": removals.total(tally, "drawn", ["train"]),
+        "drawn_unnamed": removals.total(tally, "drawn_unnamed", ["train"]),
+        **{column: removals.total(tally, column) for column in removals.REJECTED},
         "empty_boxes": float(len(boxes)),
-        **{f"rejected_{reason}": float(rejected[reason]) for reason in EMPTY_REASONS},
+        **{f"rejected_{reason}": float(rejected[reason]) for reason in removals.EMPTY_REASONS},
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.removals", metrics="metrics/decorrelation/removals_{dataset}.json")

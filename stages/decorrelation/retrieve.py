@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from trivium.core.atomic import remove_folder, write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json, write_json
 from trivium.decorrelation.matrix import read_cells
 from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
@@ -11,6 +11,7 @@ from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 LOADS = {"trivium.decorrelation.painting.fillings": "none"}  # names of fillings alone are asked for
 
 
+@stage("decorrelation.retrieve", metrics="metrics/decorrelation/retrieve.json")
 def main(
     parameters: RetrieveParameters,
     context: Context,
@@ -50,7 +51,3 @@ def main(
     with write_atomically(out) as partial:
         retrieved.replace(partial)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.retrieve", metrics="metrics/decorrelation/retrieve.json")

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json
 from trivium.core.tasks import run_task
 from trivium.decorrelation.matrix import parse_cell
@@ -18,6 +18,7 @@ LOADS = {"trivium.decorrelation.models.kinds": "${item.model}", "trivium.decorre
 _PROVENANCE = "provenance.json"
 
 
+@stage("decorrelation.train", metrics="metrics/decorrelation/train_{cell}.json", curves=True)
 def main(
     parameters: TrainParameters,
     context: Context,
@@ -32,11 +33,9 @@ def main(
     base: Path = Path("models/decorrelation/base"),
     out: Path = Path("models/decorrelation/cells/{cell}"),
 ) -> dict[str, float]:
-    """Train the model of --cell on its part of D and of D'; export it with a card.
+    """Train the model of --cell on its part of D and of D', or leave it untouched (zero_shot); export it with a card.
 
     The cell's --dataset, --filling and --captions say where these are.
-
-    Variant zero_shot exports it untouched.
     """
     fields = parse_cell(cell, parameters.cell, PARAMS)
     settings = parameters.settings_of(fields.model)
@@ -65,7 +64,3 @@ def _card(job: TrainJob) -> Callable[..., None]:
         data=f"{trained}; the world is what `world` in params.yaml says" if job.steps else "nothing besides",
         licence=origin["licence"],
     )
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.train", metrics="metrics/decorrelation/train_{cell}.json", curves=True)

@@ -1,15 +1,15 @@
 """Stage `decorrelation-world`. Pictures with objects and captions: made here, downloaded, or your own."""
 
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 from pydantic import Field, field_validator
 
 from sample.scenes.scene_world import ScenesParameters, write_sample
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
-from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import own_folder, shared
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
 from trivium.formats.corpus_table import write_corpus
@@ -31,16 +31,14 @@ EntityType = Literal["people", "clothing", "bodyparts", "animals", "vehicles", "
 class DecorrelationWorldParameters(ScenesParameters):
     """The sample world, of which `hub` and `local` read nothing, and what Flickr30k's classes are in any world."""
 
-    source: str = Field(default="sample", description="Where the data set comes from; the control is always made here")
-    local: str = Field(default="", description="Folder of your own files, for source local")
+    source: str = shared("world.{dataset}", default="sample", description="Where the data set comes from")
+    local: str = shared("world.local.{dataset}", default="", description="Folder of your own files, for source local")
     pictures: Literal["all", "test"] = Field(
         default="all", description="COCO's images that source hub fetches; annotations and captions are there of all"
     )
     entity_types: tuple[EntityType, ...] = Field(
         min_length=2, description="Flickr30k Entities' types that count as classes of objects"
     )
-
-    places: ClassVar = {"source": "world.{dataset}", "local": "world.local.{dataset}"}
 
     @field_validator("entity_types")
     @classmethod
@@ -50,6 +48,7 @@ class DecorrelationWorldParameters(ScenesParameters):
         return value
 
 
+@stage("decorrelation.world", metrics="metrics/decorrelation/world_{dataset}.json")
 def main(
     parameters: DecorrelationWorldParameters,
     context: Context,
@@ -58,10 +57,7 @@ def main(
     out: Path = Path("data/decorrelation/raw/{dataset}"),
     out_co_occurrence: Path = Path("metrics/decorrelation/co_occurrence_{dataset}.csv"),
 ) -> dict[str, float]:
-    """Write a raw folder to --out: public annotations, `images/`, and all as `corpus.parquet`; co-occurrence as CSV.
-
-    Source sample makes them, hub downloads them, local checks and takes those of your own folder.
-    """
+    """Write a raw folder to --out: public annotations, `images/`, and all as `corpus.parquet`; co-occurrence as CSV."""
     source, local = parameters.source, parameters.local
     _check(dataset, source, local)
     pictured: tuple[Split, ...] = ("test",) if source == "hub" and parameters.pictures == "test" else SPLITS
@@ -99,7 +95,3 @@ def _check(dataset: str, source: str, local: str) -> None:
         raise refuse_download(dataset, folders=(IMAGES,))
     if source == "local":
         own_folder(local, f"world.local.{dataset}", f"data/decorrelation/raw/{dataset}")
-
-
-if __name__ == "__main__":
-    run_stage(main, "decorrelation.world", metrics="metrics/decorrelation/world_{dataset}.json")

@@ -11,17 +11,9 @@ from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_json
-from trivium.kvqae.annotation.project import (
-    NO_PICTURE,
-    TEMPLATES,
-    address_of,
-    annotation_task,
-    balanced_sample,
-    embedder,
-    share_out,
-)
+from trivium.kvqae.annotation import project
 from trivium.kvqae.construction.commons import commons_file_name
 from trivium.kvqae.construction.generation import read_generated
 from trivium.vision.decoding import FLAWS
@@ -49,9 +41,9 @@ class AnnotationTasksParameters(Parameters):
         return self
 
 
+@stage("kvqae.annotation_tasks", metrics="metrics/kvqae/annotation_tasks.json")
 def main(
     parameters: AnnotationTasksParameters,
-    context: Context,
     *,
     generated: Path = Path("data/kvqae/construction/generated.jsonl"),
     images: Path = Path("data/kvqae/sources/images"),
@@ -61,37 +53,39 @@ def main(
     """Write `config.xml`, `tasks.json` (to import) and `instructions.md`; images are read from shards."""
     rng = np.random.default_rng(parameters.seed)
     questions = list(read_generated(generated).values())
-    chosen = balanced_sample(questions, parameters.questions, parameters.largest_share, rng)
+    chosen = project.balanced_sample(questions, parameters.questions, parameters.largest_share, rng)
     if not chosen:
         problem = "the questions are all about persons, or all about other things: no share of them is balanced"
         expected = "both, or kvqae.annotation_tasks.largest_share 1"
         raise BadInput(problem, file=generated, field="human", expected=expected)
     overlapping = min(parameters.overlap_questions, len(chosen))
-    codes = share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
+    codes = project.share_out(len(chosen), overlapping, parameters.overlap_annotators, parameters.annotators)
     counts: Counter[str] = Counter()
     base = Images(references)
     pictures, reference_pictures = (
-        embedder(shards, parameters.image_side, counts) for shards in (Images(images), base)
+        project.embedder(shards, parameters.image_side, counts) for shards in (Images(images), base)
     )
     address = parameters.image_address
 
     def candidate(name: str) -> str:
-        return pictures(name) if address is None else address_of(name, address)
+        return pictures(name) if address is None else project.address_of(name, address)
 
     def reference(name: str) -> str:
         """Show the knowledge base's own picture, since the one on Commons may have changed."""
-        shown = reference_pictures(name) if name in base else NO_PICTURE
+        shown = reference_pictures(name) if name in base else project.NO_PICTURE
         counts["references_not_at_hand"] += name not in base
-        return address_of(commons_file_name(name), address) if address and shown == NO_PICTURE else shown
+        return (
+            project.address_of(commons_file_name(name), address) if address and shown == project.NO_PICTURE else shown
+        )
 
     tasks = [
-        annotation_task(question, annotators, candidate, reference(question.reference))
+        project.annotation_task(question, annotators, candidate, reference(question.reference))
         for question, annotators in zip(chosen, codes, strict=True)
     ]
     with write_folder(out) as target:
         write_json(target / "tasks.json", [tasks[place] for place in rng.permutation(len(tasks))])
         for name in ("config.xml", "instructions.md"):
-            (target / name).write_text((TEMPLATES / f"annotation_{name}").read_text("utf-8"), "utf-8")
+            (target / name).write_text((project.TEMPLATES / f"annotation_{name}").read_text("utf-8"), "utf-8")
     return {
         "generated": float(len(questions)),
         "tasks": float(len(tasks)),
@@ -103,7 +97,3 @@ def main(
         **{f"images_{flaw}": float(counts[flaw]) for flaw in FLAWS},
         "references_not_at_hand": float(counts["references_not_at_hand"]),
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.annotation_tasks", metrics="metrics/kvqae/annotation_tasks.json")

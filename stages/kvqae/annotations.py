@@ -6,7 +6,7 @@ from typing import Literal
 
 from sample.kvqae.annotators import AnnotationsParameters, simulate
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_json, write_json
 from trivium.kvqae.annotation.project import EXPECTED, EXPORT, read_annotations
 from trivium.kvqae.construction.generation import read_generated
@@ -19,9 +19,9 @@ _SIMULATED = (
 )
 
 
+@stage("kvqae.annotations", metrics="metrics/kvqae/annotations.json")
 def main(
     parameters: AnnotationsParameters,
-    context: Context,
     *,
     source: Literal["sample", "local"],
     world: str,
@@ -54,7 +54,3 @@ def main(
     _, counts = read_annotations(out / EXPORT, questions)
     metrics = {name: float(count) for name, count in counts.items()} | {"simulated": float(source == "sample")}
     return metrics | {f"{name}_expected": value for name, value in expected.items()}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.annotations", metrics="metrics/kvqae/annotations.json")

@@ -6,9 +6,10 @@ from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
 from sample.kvqae.entity_world import persons_of
 from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.stage import Context, Source, stage
 
 
+@stage("kvqae.base_models", metrics="metrics/kvqae/base_models.json", curves=True)
 def main(
     parameters: BaseModelsParameters,
     context: Context,
@@ -33,7 +34,3 @@ def main(
     if source == "hub":
         return fetch_base_models(out, context.downloads, brought=Path(parameters.local) if parameters.local else None)
     return check_base_models(own_folder(parameters.local, "world.local.kvqae_models", "models/kvqae/base"), out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.base_models", metrics="metrics/kvqae/base_models.json", curves=True)

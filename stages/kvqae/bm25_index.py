@@ -1,13 +1,12 @@
 """Stage `kvqae-bm25_index`. Build Lucene indexes of the knowledge base and of all articles."""
 
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
 from trivium.core.arithmetic import is_portable
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import stage
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.bm25 import Analyzer, build_index, documents
 
@@ -15,15 +14,14 @@ from trivium.kvqae.retrieval.bm25 import Analyzer, build_index, documents
 class Bm25IndexParameters(Parameters):
     """Section `kvqae.bm25_index`."""
 
-    places: ClassVar = {name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")}
     analyzer: Analyzer = Field(description="standard: no stemming, as in the paper; english: stems, drops stop words")
-    threads: int = Field(ge=1, description="Threads of indexing")
-    heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
+    threads: int = shared("kvqae.lucene.threads", ge=1, description="Threads of indexing")
+    heap_gib: int = shared("kvqae.lucene.heap_gib", ge=1, description="Memory of the Java machine, GiB")
 
 
+@stage("kvqae.bm25_index", metrics="metrics/kvqae/bm25_index.json")
 def main(
     parameters: Bm25IndexParameters,
-    context: Context,
     *,
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
@@ -41,7 +39,3 @@ def main(
             heap_gib=parameters.heap_gib,
         )
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_index", metrics="metrics/kvqae/bm25_index.json")

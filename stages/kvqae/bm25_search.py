@@ -2,13 +2,14 @@
 
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv, write_json
 from trivium.formats.questions import read_questions
 from trivium.kvqae.retrieval.bm25 import Bm25SearchParameters, grid_search, write_runs
 from trivium.kvqae.source_questions import check_no_leak
 
 
+@stage("kvqae.bm25_search", metrics="metrics/kvqae/bm25_search.json")
 def main(
     parameters: Bm25SearchParameters,
     context: Context,
@@ -39,7 +40,3 @@ def main(
     write_json(out_triviaqa_counts, {"viquae_without_original_question": without_original, **counts})
     metrics: dict[str, float] = {"k1": k1, "b": b, "validation_mrr": mrr, "settings": len(points)}
     return metrics | {f"viquae_{split}_without_result": count for split, count in unanswered.items()}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.bm25_search", metrics="metrics/kvqae/bm25_search.json")

@@ -7,13 +7,14 @@ import numpy as np
 
 from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_table
 from trivium.formats.trec import write_run
 from trivium.kvqae.retrieval.dense_search import INDEX, KB, DenseSearchParameters, search
 from trivium.measures.runs import Run
 
 
+@stage("kvqae.dense_search")
 def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Path, out: Path) -> dict[str, float]:
     """Search `kb.npy` for the questions of `queries.npy`; writes a TREC run for each split, and the index if built."""
     matrix, ids = read_matrix(embeddings / KB), read_matrix(embeddings / "kb_ids.npy")
@@ -29,7 +30,3 @@ def main(parameters: DenseSearchParameters, context: Context, *, embeddings: Pat
         if parameters.index != "exact":
             shutil.move(context.work / INDEX, target / INDEX)
     return {"questions": len(questions), "passages": len(matrix), **metrics}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.dense_search")

@@ -7,7 +7,7 @@ import numpy as np
 
 from trivium.bridges.visual_difficulty import kvqae_factors, read_scores
 from trivium.complexity.effects.analysis import COLUMNS, AnalysisParameters, effect_metrics, effect_rows, shares
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
@@ -24,9 +24,9 @@ class DifficultyParameters(AnalysisParameters):
     places: ClassVar = {name: f"kvqae.statistics.{name}" for name in ("confidence", "resamples")}
 
 
+@stage("kvqae.difficulty", metrics="metrics/kvqae/difficulty.json")
 def main(
     parameters: DifficultyParameters,
-    context: Context,
     *,
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
     answers: Path = Path("data/kvqae/answers/few_shot_fused.parquet"),
@@ -65,7 +65,3 @@ def main(
         **shares(codes, cuts),
         **effect_metrics(rows),
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.difficulty", metrics="metrics/kvqae/difficulty.json")

@@ -2,11 +2,9 @@
 
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
-from pydantic import Field
-
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import DprParameters, train_dual_encoder
@@ -17,10 +15,13 @@ from trivium.nets.bert import TOWERS
 class DprFinetuneParameters(DprParameters):
     """Section `kvqae.dpr_finetune`."""
 
-    places: ClassVar = {**DprParameters.places, "start": "kvqae.text_encoders.dpr_zero_shot.model"}
-    start: Path = Field(description="Folder of the zero-shot encoders: trained here, or published")
+    start: Path = shared(
+        "kvqae.text_encoders.dpr_zero_shot.model",
+        description="Folder of the zero-shot encoders",
+    )
 
 
+@stage("kvqae.dpr_finetune", metrics="metrics/kvqae/dpr_finetune.json", curves=True)
 def main(
     parameters: DprFinetuneParameters,
     context: Context,
@@ -39,7 +40,7 @@ def main(
     write_json(out_pairs_counts, write_pairs(files, questions=questions, runs=runs, depth=parameters.depth))
     task = partial(
         train_dual_encoder,
-        # A worker cannot import this script's class; `starts` has the folders of `start`.
+        # Without `start`, whose folders `starts` has: Ray would bring them twice.
         parameters=DprParameters(**parameters.model_dump(exclude={"start"})),
         starts={tower: parameters.start / tower for tower in TOWERS},
         card={
@@ -51,7 +52,3 @@ def main(
         files=files,
     )
     return run_task(context, task, out, description="DPR")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_finetune", metrics="metrics/kvqae/dpr_finetune.json", curves=True)

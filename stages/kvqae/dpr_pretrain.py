@@ -3,7 +3,7 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.retrieval.dpr_training import CARD, DprParameters, take_published, train_dual_encoder
@@ -11,6 +11,7 @@ from trivium.kvqae.retrieval.training_pairs import PairFiles, write_pairs
 from trivium.nets.bert import TOWERS
 
 
+@stage("kvqae.dpr_pretrain", metrics="metrics/kvqae/dpr_pretrain.json", curves=True)
 def main(
     parameters: DprParameters,
     context: Context,
@@ -43,7 +44,3 @@ def main(
         files=files,
     )
     return run_task(context, task, out, description="DPR")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.dpr_pretrain", metrics="metrics/kvqae/dpr_pretrain.json", curves=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix, write_matrix
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
@@ -17,6 +17,7 @@ from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_
 from trivium.nets.device import pick_device
 
 
+@stage("kvqae.encode_texts", metrics="metrics/kvqae/encode_texts_{encoder}.json")
 def main(
     parameters: EncodeTextsParameters,
     context: Context,
@@ -58,7 +59,3 @@ def main(
         np.save(target / "queries.npy", queries)
         write_table(target / "queries.parquet", table)
     return {"passages": size, "questions": len(queries), "width": asking.width}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.encode_texts", metrics="metrics/kvqae/encode_texts_{encoder}.json")

@@ -1,9 +1,8 @@
 """Stage `kvqae-evaluate`. Compute Tables 2, 3 and 4 with significance, and Figure 4."""
 
 from pathlib import Path
-from typing import ClassVar
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.retrieval.evaluation import TEXT, EvaluateParameters, blocks_of, measure_blocks, subsets
@@ -19,12 +18,10 @@ TEST = "test.trec"
 class TablesParameters(EvaluateParameters, LexicalOverlapParameters, SystemsInUse):
     """Section `kvqae.evaluate`."""
 
-    places: ClassVar = {**EvaluateParameters.places, **SystemsInUse.places}
 
-
+@stage("kvqae.evaluate", metrics="metrics/kvqae/evaluate.json")
 def main(
     parameters: TablesParameters,
-    context: Context,
     *,
     text_runs: Path = Path("data/kvqae/runs/text"),
     image_runs: Path = Path("data/kvqae/runs/image"),
@@ -94,7 +91,3 @@ def main(
     )
     write_json(out_overlap_counts, overlaps)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate", metrics="metrics/kvqae/evaluate.json")

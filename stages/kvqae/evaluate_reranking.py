@@ -3,26 +3,20 @@
 from dataclasses import replace
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
-from trivium.kvqae.rerankers.evaluation import (
-    COMPARED,
-    OVERLAP_BLOCKS,
-    RerankingTablesParameters,
-    blocks_of,
-    split_by_overlap,
-)
+from trivium.kvqae.rerankers import evaluation
 from trivium.kvqae.rerankers.fusion import complete, read_lists
 from trivium.kvqae.rerankers.model_files import IDENTITIES, LANDMARKS, is_left_out
 from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
 from trivium.measures.reorder import best_passages
 
 
+@stage("kvqae.evaluate_reranking", metrics="metrics/kvqae/evaluate_reranking.json")
 def main(
-    parameters: RerankingTablesParameters,
-    context: Context,
+    parameters: evaluation.RerankingTablesParameters,
     *,
     initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}/test.trec"),
     bm25_image: Path = Path("data/kvqae/runs/fused/bm25_image/test.trec"),
@@ -57,10 +51,10 @@ def main(
 
     lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
     entity_of = {question.id: question.wikidata_id for question in read_questions(questions)}
-    subset |= split_by_overlap(subset, entity_of, lists)
-    blocks = blocks_of(parameters.rerankers, tuple(theirs))
+    subset |= evaluation.split_by_overlap(subset, entity_of, lists)
+    blocks = evaluation.blocks_of(parameters.rerankers, tuple(theirs))
     for name, path in lists.items():
-        blocks |= OVERLAP_BLOCKS[name] if path.is_file() else {}
+        blocks |= evaluation.OVERLAP_BLOCKS[name] if path.is_file() else {}
     left_out = is_left_out(landmarks)
     in_use = runs.keys() - ({"rrt"} if left_out else set())
     rows = {key: tuple(row for row in block.rows if row in in_use) for key, block in blocks.items()}
@@ -69,7 +63,7 @@ def main(
     metrics |= {f"{name}_questions": float(len(ids)) for name, ids in subset.items()}
     metrics |= {f"{name}_listed": float(path.is_file()) for name, path in lists.items()}
     metrics["rrt_left_out"] = float(left_out)
-    for block, better, other in COMPARED:
+    for block, better, other in evaluation.COMPARED:
         if block not in tables or not {better, other} <= set(blocks[block].rows):
             continue
         place = blocks[block].rows.index
@@ -80,7 +74,3 @@ def main(
     write_json(out_tables, tables)
     write_table(out_per_query, per_query)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.evaluate_reranking", metrics="metrics/kvqae/evaluate_reranking.json")

@@ -5,32 +5,28 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_csv, write_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_qrels, write_run
-from trivium.kvqae.retrieval.fusion import (
-    RECIPROCAL_RANK_AS,
-    RECIPROCAL_RANK_ROW,
-    RECORD,
-    FuseAndTuneParameters,
-    fuse_split,
-    read_split,
-    systems_of,
-    tune,
-    tuning_metrics,
-)
+from trivium.kvqae.retrieval import fusion
 from trivium.measures.runs import Run
 
 
 def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Path]) -> list[dict[str, Run]]:
     """Read the runs of passages and of articles that the rows fuse; `roots` have a folder for each system."""
     folders = [system for root in roots for system in sorted(root.iterdir())]
-    return [read_split(folders, split, systems_of(rows, articles=level), articles=level) for level in (False, True)]
+    return [
+        fusion.read_split(folders, split, fusion.systems_of(rows, articles=level), articles=level)
+        for level in (False, True)
+    ]
 
 
 def write_fused(
-    parameters: FuseAndTuneParameters, weights: Mapping[str, Mapping[str, float]], roots: Sequence[Path], out: Path
+    parameters: fusion.FuseAndTuneParameters,
+    weights: Mapping[str, Mapping[str, float]],
+    roots: Sequence[Path],
+    out: Path,
 ) -> dict[str, float]:
     """Write `{row}/{split}.trec` for every row and split, and `{row}/fusion.json` with depth and weights.
 
@@ -43,21 +39,21 @@ def write_fused(
             rows = parameters.rows_of(split, roots[-1])
             passages, articles = read_runs(rows, split, roots)
             own = {row: weights[row] for row in rows}
-            for row, run in fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
+            for row, run in fusion.fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
                 write_run(target / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)
                 metrics[f"{row}_{split}_questions_without_result"] = float(len(run.queries) - served)
         for row, alphas in weights.items():
-            write_json(target / row / RECORD, {"depth": depth, "weights": alphas})
-        record = {"depth": depth, "k": rrf_k, "systems": list(weights[RECIPROCAL_RANK_AS])}
-        write_json(target / RECIPROCAL_RANK_ROW / RECORD, record)
+            write_json(target / row / fusion.RECORD, {"depth": depth, "weights": alphas})
+        record = {"depth": depth, "k": rrf_k, "systems": list(weights[fusion.RECIPROCAL_RANK_AS])}
+        write_json(target / fusion.RECIPROCAL_RANK_ROW / fusion.RECORD, record)
     return metrics
 
 
+@stage("kvqae.fuse", metrics="metrics/kvqae/fuse.json")
 def main(
-    parameters: FuseAndTuneParameters,
-    context: Context,
+    parameters: fusion.FuseAndTuneParameters,
     *,
     text_runs: Path = Path("data/kvqae/runs/text"),
     image_runs: Path = Path("data/kvqae/runs/image"),
@@ -76,7 +72,9 @@ def main(
     """
     rows, roots = parameters.rows_of("validation", brought), (text_runs, image_runs, brought)
     passages, articles = read_runs(rows, "validation", roots)
-    report, tried = tune(parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels))
+    report, tried = fusion.tune(
+        parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels)
+    )
     weights: Mapping[str, Any] = {row: values["weights"] for row, values in report.items()}
     if not isinstance(parameters.weights, str):
         weights = parameters.weights
@@ -85,9 +83,5 @@ def main(
     tries = ({"row": row, **alphas, "mrr": mrr} for row, listed in tried.items() for alphas, mrr in listed)
     write_csv(out_weightings, ["row", *systems, "mrr"], tries)
     write_json(out_weights, report)
-    write_json(out_tuned, dict(tuning_metrics(report)))
+    write_json(out_tuned, dict(fusion.tuning_metrics(report)))
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.fuse", metrics="metrics/kvqae/fuse.json")

@@ -1,12 +1,12 @@
 """Stage `kvqae-generate`. Convert TriviaQA's questions about entities to questions about pictures (kvqae.md §2)."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import write_json, write_json_lines, write_table
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import WikidataFile
@@ -21,10 +21,6 @@ from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_images.CandidateImagesParameters):
     """Section `kvqae.generate`: parameters of all steps."""
 
-    places: ClassVar = {
-        **KnowledgeBaseParameters.places,
-        **candidate_images.CandidateImagesParameters.places,
-    }
     max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
     seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")
 
@@ -36,9 +32,9 @@ def mentions_in(triviaqa: Path, model: Path, parameters: MentionsParameters) -> 
     return find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters)
 
 
+@stage("kvqae.generate", metrics="metrics/kvqae/generate.json")
 def main(
     parameters: GenerateParameters,
-    context: Context,
     *,
     sources: Path = Path("data/kvqae/sources"),
     model: Path = Path("models/kvqae/spacy"),
@@ -83,7 +79,3 @@ def main(
     )
     write_json_lines(out / "generated.jsonl", generated)
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.generate", metrics="metrics/kvqae/generate.json")

@@ -2,23 +2,22 @@
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
-from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over, write_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, passages_of_articles
 from trivium.kvqae.reader.identification import Identifier, choose, measure_lists, rank_within
-from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.reader.inputs import AnswerParameters, texts_of
 from trivium.kvqae.reader.prompted import JOURNAL, known_training
 from trivium.kvqae.reader.reading import load_reader, read_pairs
 from trivium.measures.reorder import best_passages
@@ -30,32 +29,17 @@ SECTION = "kvqae.identifiers"
 TEST = "test.trec"
 
 
-class IdentifyParameters(Parameters):
-    """Section `kvqae.identify`: nothing of its own."""
+class IdentifyParameters(AnswerParameters):
+    """Section `kvqae.identify`: nothing of its own; the reader of the first seed reads."""
 
-    places: ClassVar = {
-        "settings": f"{SECTION}.{{identifier}}",
-        "max_pixels": "kvqae.pictures.max_pixels",
-        "max_tokens": "kvqae.texts.pair_tokens",
-        "batch": "kvqae.texts.pair_batch",
-        "answer_tokens": "kvqae.reader.answer_tokens",
-        "seeds": "kvqae.read.seeds",
-        "permutations": "kvqae.statistics.permutations",
-    }
-    settings: Identifier = Field(description="Of the model: its entry in `kvqae.identifiers`")
-    max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    batch: int = Field(ge=1, description="Pairs read together")
-    answer_tokens: int = Field(ge=1, description="Longest answer")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(
-        min_length=1, description="Of the few-shot readers; the first one reads"
-    )
-    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's test")
+    places: ClassVar = {"seeds": "kvqae.read.seeds"}
+    settings: Identifier = shared(f"{SECTION}.{{identifier}}", description="The entry in `kvqae.identifiers`")
+    max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Pictures with more are not decoded")
 
 
+@stage("kvqae.identify", metrics="metrics/kvqae/identify_{identifier}.json")
 def main(
     parameters: IdentifyParameters,
-    context: Context,
     *,
     identifier: str,
     run: Path,
@@ -121,7 +105,3 @@ def main(
         pair = np.array([measured["identified"][name], measured["retrieval"][name]])
         metrics[f"{name}_p"] = float(fisher_randomization(pair, permutations=parameters.permutations)[0][1])
     return metrics | {name: float(count) for name, count in counts.items()}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.identify", metrics="metrics/kvqae/identify_{identifier}.json")

@@ -7,16 +7,9 @@ from pathlib import Path
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json, write_json
-from trivium.kvqae.retrieval.image_features import (
-    FLAWED,
-    ImageFeaturesParameters,
-    concatenate,
-    counts,
-    encode_shards,
-    shard_parts,
-)
+from trivium.kvqae.retrieval import image_features
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import FLAWS
 from trivium.vision.encoder_registry import encoder_parameters
@@ -25,25 +18,30 @@ LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 
 
 def encode_folder(
-    parameters: ImageFeaturesParameters, context: Context, *, encoder: str, images: Path, out: Path
+    parameters: image_features.ImageFeaturesParameters, context: Context, *, encoder: str, images: Path, out: Path
 ) -> dict[str, float]:
     """Encode a folder of image shards to `vectors.npy` and `pictures.parquet`, one row an image, in their order."""
     settings = encoder_parameters(encoder, parameters.settings)
     if not settings.model.exists():
         raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
-    encode = partial(encode_shards, work=context.work, encoder=encoder, settings=settings, parameters=parameters)
+    encode = partial(
+        image_features.encode_shards, work=context.work, encoder=encoder, settings=settings, parameters=parameters
+    )
     engine, shards = context.engine, Images(images).shards()
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    parts = engine.map(encode, shard_parts(shards, on_gpu), description=encoder, on_gpu=on_gpu, out=context.work)
+    parts = engine.map(
+        encode, image_features.shard_parts(shards, on_gpu), description=encoder, on_gpu=on_gpu, out=context.work
+    )
     folders = [folder for part in parts for folder in part]
-    flawed = [read_json(folder / FLAWED) for folder in folders]
+    flawed = [read_json(folder / image_features.FLAWED) for folder in folders]
     flaws = {flaw: sum(shard[flaw] for shard in flawed) for flaw in FLAWS}
     with write_atomically(out) as target:
-        return counts(concatenate(folders, target), flaws, settings)
+        return image_features.counts(image_features.concatenate(folders, target), flaws, settings)
 
 
+@stage("kvqae.image_features", metrics="metrics/kvqae/question_features_{encoder}.json")
 def main(
-    parameters: ImageFeaturesParameters,
+    parameters: image_features.ImageFeaturesParameters,
     context: Context,
     *,
     encoder: str,
@@ -57,7 +55,3 @@ def main(
     sides = [replace(context, work=context.work / side) for side in ("kb", "questions")]
     write_json(out_kb_counts, encode_folder(parameters, sides[0], encoder=encoder, images=kb_images, out=out_kb))
     return encode_folder(parameters, sides[1], encoder=encoder, images=question_images, out=out_questions)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.image_features", metrics="metrics/kvqae/question_features_{encoder}.json")

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
@@ -16,9 +16,9 @@ from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import ENCODERS
 
 
+@stage("kvqae.image_search", metrics="metrics/kvqae/image_search.json")
 def main(
     parameters: ImageSearchParameters,
-    context: Context,
     *,
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
     passages: Path = Path("data/kvqae/kb/passages.parquet"),
@@ -59,7 +59,3 @@ def main(
     for split in splits:
         write_table(out_routing / f"{split}.parquet", routing.filter(pc.field("split") == split))
     return counts(base, routing, splits)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.image_search", metrics="metrics/kvqae/image_search.json")

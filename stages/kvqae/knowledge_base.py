@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import in_groups, write_json, write_table
 from trivium.formats.wikidata import WikidataFile
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters, join_articles
@@ -37,6 +37,7 @@ class ArticlesAndPassagesParameters(KnowledgeBaseParameters, PassagesParameters)
     """Section `kvqae.knowledge_base`."""
 
 
+@stage("kvqae.knowledge_base", metrics="metrics/kvqae/knowledge_base.json")
 def main(
     parameters: ArticlesAndPassagesParameters,
     context: Context,
@@ -73,7 +74,3 @@ def main(
         "without_image": counts["articles"] - counts["with_image"],
         "unique_images": len(used) / counts["with_image"],
     }
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.knowledge_base", metrics="metrics/kvqae/knowledge_base.json")

@@ -2,31 +2,23 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import ClassVar
 
-from pydantic import Field
-
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
-from trivium.kvqae.rerankers.local_features import (
-    LocalFeaturesParameters,
-    describe_images,
-    read_list,
-    write_compared_images,
-)
+from trivium.kvqae.rerankers import local_features
 from trivium.vision.local_descriptors.extractors import NONE, read_kind
 from trivium.vision.local_descriptors.folder import FeatureFolder, write_features
 
 
-class ComparedFeaturesParameters(LocalFeaturesParameters):
+class ComparedFeaturesParameters(local_features.LocalFeaturesParameters):
     """Section `kvqae.local_features`."""
 
-    places: ClassVar = {**LocalFeaturesParameters.places, "depth": "kvqae.rerankers.rrt.depth"}
-    depth: int = Field(ge=1, description="Best passages of the initial run that RRT re-ranks")
+    depth: int = shared("kvqae.rerankers.rrt.depth", ge=1, description="Best passages of the run that RRT re-ranks")
 
 
 def describe_side(
-    parameters: LocalFeaturesParameters,
+    parameters: local_features.LocalFeaturesParameters,
     context: Context,
     *,
     name: str,
@@ -40,11 +32,11 @@ def describe_side(
     Features that DELG's own tool extracted are in delg/`name` of the user's folder. If the re-ranker is left out, the
     folder of features is empty, and all images are counted as `images_left_out`.
     """
-    listed = read_list(compared)
+    listed = local_features.read_list(compared)
     if read_kind(extractor) == NONE:
         write_features(out, FeatureFolder.of([], [], most=parameters.most, dimension=0), [])
         return {"images_left_out": float(len(listed))}
-    counts = describe_images(
+    counts = local_features.describe_images(
         images,
         extractor,
         Path(parameters.local) / "delg" / name if parameters.local else None,
@@ -57,6 +49,7 @@ def describe_side(
     return counts | {"images_missing": len(listed) - counts["images"]}
 
 
+@stage("kvqae.local_features", metrics="metrics/kvqae/compared_images.json")
 def main(
     parameters: ComparedFeaturesParameters,
     context: Context,
@@ -74,7 +67,7 @@ def main(
     out_question_counts: Path = Path("metrics/kvqae/local_features_questions.json"),
 ) -> dict[str, float]:
     """List the images that RRT compares, then describe those of the knowledge base and those of the questions."""
-    counts = write_compared_images(
+    counts = local_features.write_compared_images(
         runs=runs, questions=questions, articles=articles, passages=passages, depth=parameters.depth, out=out_compared
     )
     sides = (("kb", kb_images, out_kb_counts), ("questions", question_images, out_question_counts))
@@ -90,7 +83,3 @@ def main(
         )
         write_json(out_counts, described)
     return counts
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.local_features", metrics="metrics/kvqae/compared_images.json")

@@ -7,9 +7,9 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
-from trivium.kvqae.construction.spacy_pipeline import read_annotated
+from trivium.kvqae.construction import spacy_pipeline
 from trivium.nets.cards import write_card
 
 
@@ -32,6 +32,7 @@ class MentionModelParameters(Parameters):
     rows: int = Field(default=1000, ge=100, description="Of each table of hashed word features")
 
 
+@stage("kvqae.mention_model", metrics="metrics/kvqae/mention_model.json", curves=True)
 def main(
     parameters: MentionModelParameters,
     context: Context,
@@ -40,18 +41,10 @@ def main(
     out: Path = Path("models/kvqae/spacy"),
 ) -> dict[str, float]:
     """Write a spaCy pipeline to the folder --out, or `pipeline.json` that names an installed one."""
-    from trivium.kvqae.construction.spacy_pipeline import (
-        POINTER,
-        build_pipeline,
-        load_package,
-        measure_pipeline,
-        train_pipeline,
-    )
-
     if parameters.model != "trained":
-        meta = load_package(parameters.model).meta
+        meta = spacy_pipeline.load_package(parameters.model).meta
         with write_atomically(out) as target:
-            write_json(target / POINTER, {"model": parameters.model})
+            write_json(target / spacy_pipeline.POINTER, {"model": parameters.model})
             write_card(
                 target,
                 title=f"spaCy's {parameters.model}",
@@ -63,7 +56,7 @@ def main(
                 library="spacy",
             )
         return {"trained": 0.0}
-    sentences = read_annotated(annotated)
+    sentences = spacy_pipeline.read_annotated(annotated)
     cut = len(sentences) - round(parameters.held_out * len(sentences))
     training, held_out = sentences[:cut], sentences[cut:]
     if not training or not held_out:
@@ -71,12 +64,12 @@ def main(
             "too few sentences to train on some and to measure on others", file=annotated, got=len(sentences),
             field="kvqae.mention_model.held_out",
         )  # fmt: skip
-    pipeline = build_pipeline(width=parameters.width, depth=parameters.depth, rows=parameters.rows)
-    loss = train_pipeline(
+    pipeline = spacy_pipeline.build_pipeline(width=parameters.width, depth=parameters.depth, rows=parameters.rows)
+    loss = spacy_pipeline.train_pipeline(
         pipeline, training, seed=parameters.seed, epochs=parameters.epochs, batch=parameters.batch,
         learning_rate=parameters.learning_rate, dropout=parameters.dropout, log=context.tracker.log,
     )  # fmt: skip
-    scores = measure_pipeline(pipeline, held_out)
+    scores = spacy_pipeline.measure_pipeline(pipeline, held_out)
     with write_atomically(out) as target:
         pipeline.to_disk(target)
         write_card(
@@ -97,7 +90,3 @@ def main(
         "loss": loss,
     }
     return counts | scores
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.mention_model", metrics="metrics/kvqae/mention_model.json", curves=True)

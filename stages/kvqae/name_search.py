@@ -8,7 +8,7 @@ import pyarrow as pa
 from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import write_matrix
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
@@ -23,9 +23,9 @@ LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 SHARD = 1 << 14  # names in memory
 
 
+@stage("kvqae.name_search", metrics="metrics/kvqae/name_search_{encoder}.json")
 def main(
     parameters: NameSearchParameters,
-    context: Context,
     *,
     encoder: str,
     articles: Path = Path("data/kvqae/kb/articles.parquet"),
@@ -66,7 +66,3 @@ def main(
                 write_run(target / f"{split}{suffix}.trec", run)
             metrics |= {f"{split}_questions": float(len(of_split)), f"{split}_served": float(len(served))}
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.name_search", metrics="metrics/kvqae/name_search_{encoder}.json")

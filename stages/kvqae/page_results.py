@@ -7,7 +7,7 @@ from pyarrow import csv
 from pydantic import Field
 
 from trivium.core.parameters import Parameters, read_parameters, used_values
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_json, read_table
 from trivium.page.html import render, sizes_html, write_part
 from trivium.page.kvqae import findings, gallery, retrieval
@@ -33,9 +33,9 @@ class ResultsPageParameters(SearchedParameters):
     gallery: Gallery = Field(description="What the gallery shows")
 
 
+@stage("kvqae.page", metrics="metrics/kvqae/page_results.json")
 def main(
     parameters: ResultsPageParameters,
-    context: Context,
     *,
     data: Path = Path("data/kvqae"),
     dataset: Path = Path("data/kvqae/{kvqae.dataset}"),
@@ -78,7 +78,3 @@ def main(
     of_a_base = add_base_note({name: html for name, html in sections.items() if name in SEARCHED}, parameters.base)
     write_part(out, parameters.world, sections | of_a_base)
     return gallery.counts_of(items)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.page", metrics="metrics/kvqae/page_results.json")

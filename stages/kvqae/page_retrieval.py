@@ -1,12 +1,10 @@
 """Stage `kvqae-page_retrieval`. Render Tables 2 to 4 for the page, before re-ranking and reading have run."""
 
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from pydantic import Field
-
-from trivium.core.parameters import read_parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import read_parameters, shared
+from trivium.core.stage import stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
 from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
@@ -17,21 +15,15 @@ from trivium.page.published import TABLES, SearchedParameters, add_base_note
 class RetrievalPageParameters(SearchedParameters):
     """Section `kvqae.page_retrieval`: nothing of its own."""
 
-    places: ClassVar = SearchedParameters.places | {
-        "statistics": "kvqae.statistics",
-        "evaluate": "kvqae.evaluate",
-        "image_encoders": "kvqae.image_encoders",
-        "weights": "kvqae.fuse.weights",
-    }
-    statistics: dict[str, Any] = Field(description="What tables share")
-    evaluate: dict[str, Any] = Field(description="What these have of their own")
-    image_encoders: dict[str, Any] = Field(description="Those in use")
-    weights: str | dict[str, dict[str, float]] = Field(description="Of the fusions, which name their systems; or tuned")
+    statistics: dict[str, Any] = shared("kvqae.statistics", description="What tables share")
+    evaluate: dict[str, Any] = shared("kvqae.evaluate", description="What these have of their own")
+    image_encoders: dict[str, Any] = shared("kvqae.image_encoders", description="Those in use")
+    weights: str | dict[str, dict[str, float]] = shared("kvqae.fuse.weights", description="Of the fusions; or tuned")
 
 
+@stage("kvqae.page_retrieval")
 def main(
     parameters: RetrievalPageParameters,
-    context: Context,
     *,
     evaluation: Path = Path("data/kvqae/evaluation/tables.json"),
     tuned: Path = Path("data/kvqae/tuning/weights.json"),
@@ -49,7 +41,3 @@ def main(
         sections[name] = findings_html(findings) + tables
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, add_base_note(sections, parameters.base))
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.page_retrieval")

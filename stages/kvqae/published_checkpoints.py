@@ -7,7 +7,7 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_json
 
 
@@ -19,6 +19,7 @@ class PublishedCheckpointsParameters(Parameters):
     )
 
 
+@stage("kvqae.published_checkpoints", metrics="metrics/kvqae/published_checkpoints_{system}.json")
 def main(
     parameters: PublishedCheckpointsParameters,
     context: Context,
@@ -45,7 +46,3 @@ def main(
     with write_atomically(out) as target:
         write_json(target / "provenance.json", {})
     return {}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.published_checkpoints", metrics="metrics/kvqae/published_checkpoints_{system}.json")

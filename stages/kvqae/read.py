@@ -3,25 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
-from trivium.kvqae.reader.answered_rows import (
-    Seed,
-    answer_rows,
-    check_rows,
-    choose_passages,
-    compare_rows,
-    measure,
-    measure_initial,
-    summarize,
-    write_answers,
-)
+from trivium.kvqae.reader import answered_rows
 from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages, texts_of
 
 
+@stage("kvqae.read", metrics="metrics/kvqae/read.json")
 def main(
     parameters: ReadParameters,
     context: Context,
@@ -54,8 +45,8 @@ def main(
     """
     test_runs = {path.parent.name: path for path in (*runs, *sorted(brought.glob("*/test.trec")))}
     tuning_runs = {path.parent.name: path for path in (*validation_runs, *brought.glob("*/validation.trec"))}
-    check_rows(parameters, test_runs, tuning_runs)
-    folders: dict[str, dict[Seed, Path]] = {
+    answered_rows.check_rows(parameters, test_runs, tuning_runs)
+    folders: dict[str, dict[answered_rows.Seed, Path]] = {
         model: {None: readers / model}
         if model in PRETRAINED
         else {seed: readers / model / f"seed-{seed}" for seed in parameters.seeds}
@@ -79,7 +70,7 @@ def main(
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = texts_of(passages, articles, *read_lists, *own.values())
 
-    chosen, points = choose_passages(swept, validation, own, folders, texts, parameters, context.engine)
+    chosen, points = answered_rows.choose_passages(swept, validation, own, folders, texts, parameters, context.engine)
     for point in points:
         name = point["row"]
         context.tracker.log(point["passages"], **{f"{name}_sweep_em": point["em"], f"{name}_sweep_f1": point["f1"]})
@@ -88,22 +79,20 @@ def main(
     for name, row in rows.items():
         number = chosen[name] if row.passages == "validation" else row.passages
         selections[name] = select_passages(row, questions[row.questions], lists[name], texts, own, number)
-    answers = answer_rows(rows, selections, folders, texts, parameters, context.engine)
+    answers = answered_rows.answer_rows(rows, selections, folders, texts, parameters, context.engine)
     measured = {
-        name: {seed: measure(selections[name], answers_of_seed) for seed, answers_of_seed in by_seed.items()}
+        name: {
+            seed: answered_rows.measure(selections[name], answers_of_seed) for seed, answers_of_seed in by_seed.items()
+        }
         for name, by_seed in answers.items()
     }
-    write_answers(out, out_per_query, selections, answers, measured)
+    answered_rows.write_answers(out, out_per_query, selections, answers, measured)
     write_csv(out_curve, ["row", "passages", "em", "f1"], points)
     metrics: dict[str, float] = {f"{name}_passages": number for name, number in chosen.items()}
     metrics |= {f"{point['row']}_validation_em@{point['passages']}": point["em"] for point in points}
     for name, by_seed in measured.items():
-        metrics |= summarize(name, list(by_seed.values()))
+        metrics |= answered_rows.summarize(name, list(by_seed.values()))
         metrics[f"{name}_questions_without_passage"] = sum(not len(chosen.passages) for chosen in selections[name])
     for name, run in initial.items():
-        metrics |= measure_initial(run, questions["triviaqa"], texts, prefix=name)
-    return metrics | compare_rows(parameters, measured)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.read", metrics="metrics/kvqae/read.json")
+        metrics |= answered_rows.measure_initial(run, questions["triviaqa"], texts, prefix=name)
+    return metrics | answered_rows.compare_rows(parameters, measured)

@@ -1,7 +1,6 @@
 """Stage `kvqae-read_prompted`. Get answers of a model behind an endpoint, one cell for each model."""
 
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -9,8 +8,8 @@ from pydantic import Field
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import stage
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
@@ -25,15 +24,14 @@ SECTION = "kvqae.prompted_readers"
 class ReadPromptedParameters(Parameters):
     """Section `kvqae.read_prompted`."""
 
-    places: ClassVar = {"settings": f"{SECTION}.{{reader}}", "max_pixels": "kvqae.pictures.max_pixels"}
-    settings: PromptedReader = Field(description="Of the model: its entry in `kvqae.prompted_readers`")
+    settings: PromptedReader = shared(f"{SECTION}.{{reader}}", description="The entry in `kvqae.prompted_readers`")
     instruction: str = Field(min_length=1, description="Opens every message")
-    max_pixels: int = Field(ge=1, description="Pictures with more are not decoded")
+    max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Pictures with more are not decoded")
 
 
+@stage("kvqae.read_prompted", metrics="metrics/kvqae/read_prompted_{reader}.json")
 def main(
     parameters: ReadPromptedParameters,
-    context: Context,
     *,
     reader: str,
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
@@ -76,7 +74,3 @@ def main(
     metrics = {name: float(measured.mean()) for name, measured in values.items()}
     metrics |= {"questions": float(len(queries)), "known_to_have_trained_on_it": float(bool(note))}
     return metrics | {name: float(count) for name, count in counts.items()}
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.read_prompted", metrics="metrics/kvqae/read_prompted_{reader}.json")

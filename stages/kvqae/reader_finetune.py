@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 from trivium.formats.questions import read_questions
 from trivium.kvqae.reader.inputs import TrainingData
@@ -12,6 +12,7 @@ from trivium.kvqae.reader.reader_training import ReaderFinetuneParameters, train
 from trivium.kvqae.retrieval.training_pairs import own_passages
 
 
+@stage("kvqae.reader_finetune", metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json", curves=True)
 def main(
     parameters: ReaderFinetuneParameters,
     context: Context,
@@ -47,7 +48,3 @@ def main(
         own=own_passages(read_questions(questions / "train.jsonl"), passages, articles),
     )
     return run_task(context, task, out, description=f"{reader} {seed}")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.reader_finetune", metrics="metrics/kvqae/reader_finetune_{reader}_{seed}.json", curves=True)

@@ -4,12 +4,13 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.errors import BadInput
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.reader.reader_training import DATA, ReaderPretrainParameters, take_published, train_reader
 
 
+@stage("kvqae.reader_pretrain", metrics="metrics/kvqae/reader_pretrain_{reader}.json", curves=True)
 def main(
     parameters: ReaderPretrainParameters,
     context: Context,
@@ -45,7 +46,3 @@ def main(
         data=DATA,
     )
     return run_task(context, task, out, description="reader")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.reader_pretrain", metrics="metrics/kvqae/reader_pretrain_{reader}.json", curves=True)

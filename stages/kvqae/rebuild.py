@@ -6,28 +6,18 @@ from pathlib import Path
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_json, write_json_lines
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.wikidata import read_entities
 from trivium.kvqae.annotation.project import EXPECTED, EXPORT, agreement, edit_statistics, read_annotations
+from trivium.kvqae.construction import rebuilding
 from trivium.kvqae.construction.generation import read_generated
-from trivium.kvqae.construction.rebuilding import (
-    Kept,
-    RebuildParameters,
-    dataset_statistics,
-    image_names,
-    keep,
-    list_sources,
-    remaining_triviaqa,
-    split_up,
-    viquae_record,
-)
 
 
+@stage("kvqae.rebuild", metrics="metrics/kvqae/rebuild.json")
 def main(
-    parameters: RebuildParameters,
-    context: Context,
+    parameters: rebuilding.RebuildParameters,
     *,
     generated: Path = Path("data/kvqae/construction/generated.jsonl"),
     annotations: Path = Path("data/kvqae/annotation_export"),
@@ -43,9 +33,9 @@ def main(
     questions = read_generated(generated)
     annotated, counts = read_annotations(annotations / EXPORT, questions)
     metrics = {name: float(count) for name, count in counts.items()}
-    settled, kept_counts = keep(annotated, questions)
-    kept = [Kept(questions[name], made.text or "", made.image or "") for name, made in settled.items()]
-    parts = split_up(kept, parameters)
+    settled, kept_counts = rebuilding.keep(annotated, questions)
+    kept = [rebuilding.Kept(questions[name], made.text or "", made.image or "") for name, made in settled.items()]
+    parts = rebuilding.split_up(kept, parameters)
     for split, part in parts.items():
         if not part:
             problem = f"too few questions are kept for three splits: {split} is empty"
@@ -54,14 +44,14 @@ def main(
     metrics |= edit_statistics(settled, questions)
     if (annotations / EXPECTED).exists():
         metrics |= {f"{name}_expected": value for name, value in read_json(annotations / EXPECTED).items()}
-    names = image_names(kept)
+    names = rebuilding.image_names(kept)
     with write_atomically(out) as target:
         for split, part in parts.items():
-            records = (viquae_record(question, names[question.image]) for question in part)
+            records = (rebuilding.viquae_record(question, names[question.image]) for question in part)
             write_json_lines(target / "viquae" / f"{split}.jsonl", records)
             if split != "train":
-                write_json_lines(target / "triviaqa" / f"{split}.jsonl", list_sources(part))
-        remaining = remaining_triviaqa(released / "triviaqa", kept, metrics)
+                write_json_lines(target / "triviaqa" / f"{split}.jsonl", rebuilding.list_sources(part))
+        remaining = rebuilding.remaining_triviaqa(released / "triviaqa", kept, metrics)
         metrics["triviaqa_train"] = float(write_json_lines(target / "triviaqa" / "train.jsonl", remaining))
         shards = Images(images)
         write_images(target / "images" / "questions", ((new, shards.read(name)) for name, new in names.items()))
@@ -72,12 +62,10 @@ def main(
 
 
 def _statistics(folder: Path, persons: Iterable[str]) -> dict[str, float]:
-    return dataset_statistics({split: read_questions(folder / f"{split}.jsonl") for split in SPLITS}, set(persons))
+    return rebuilding.dataset_statistics(
+        {split: read_questions(folder / f"{split}.jsonl") for split in SPLITS}, set(persons)
+    )
 
 
 def _persons(wikidata: Path) -> Iterator[str]:
     return (entity.id for entity in read_entities(wikidata) if entity.human)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rebuild", metrics="metrics/kvqae/rebuild.json")

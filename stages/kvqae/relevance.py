@@ -1,13 +1,13 @@
 """Stage `kvqae-relevance`. Judge the pooled passages and articles."""
 
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import stage
 from trivium.core.tables import write_json
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_qrels
@@ -20,16 +20,15 @@ from trivium.measures.answers import is_matchable
 class RelevanceParameters(SystemsInUse):
     """Section `kvqae.relevance`."""
 
-    places: ClassVar = {**SystemsInUse.places, "depth": "kvqae.depth"}
-    depth: int = Field(ge=1, description="Best results of each system that go into the pool")
+    depth: int = shared("kvqae.depth", ge=1, description="Best results of each system that go into the pool")
     judgements: Path | None = Field(
         default=None, description="TREC qrels of passages that take the place of ours, such as the authors'; null: ours"
     )
 
 
+@stage("kvqae.relevance", metrics="metrics/kvqae/relevance.json")
 def main(
     parameters: RelevanceParameters,
-    context: Context,
     *,
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     text_runs: Path = Path("data/kvqae/runs/text"),
@@ -86,7 +85,3 @@ def main(
                 f"{split}_answers_normalised_to_nothing": sum(not is_matchable(answer) for answer in answers),
             }
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.relevance", metrics="metrics/kvqae/relevance.json")

@@ -1,13 +1,11 @@
 """Stage `kvqae-rerank`. Re-rank the best passages of the initial run, one cell for each re-ranker."""
 
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import Field
+from typing import Any
 
 from trivium.core.atomic import write_atomically
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import Context, stage
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over, write_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, SECTION, SPLITS, Inputs, reranker_settings
@@ -19,16 +17,12 @@ LOADS = {"trivium.kvqae.rerankers.members": "${key}"}  # a cell loads its own re
 class RerankParameters(Parameters):
     """Section `kvqae.rerank`."""
 
-    places: ClassVar = {
-        "settings": f"{SECTION}.{{reranker}}",
-        "max_tokens": "kvqae.texts.pair_tokens",
-        "batch": "kvqae.texts.pair_batch",
-    }
-    settings: dict[str, Any] = Field(description="Of the re-ranker: its entry in `kvqae.rerankers`")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    batch: int = Field(ge=1, description="Pairs of texts scored together")
+    settings: dict[str, Any] = shared(f"{SECTION}.{{reranker}}", description="The entry in `kvqae.rerankers`")
+    max_tokens: int = shared("kvqae.texts.pair_tokens", ge=8, le=512, description="Tokens of question and passage")
+    batch: int = shared("kvqae.texts.pair_batch", ge=1, description="Pairs of texts scored together")
 
 
+@stage("kvqae.rerank", metrics="metrics/kvqae/rerank_{reranker}.json")
 def main(
     parameters: RerankParameters,
     context: Context,
@@ -53,7 +47,3 @@ def main(
             write_run(target / f"{split}.trec", Run(run.queries, run.documents, run.scores, reranker))
             metrics |= {f"{split}_{name}": value for name, value in counts.items()}
     return metrics
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank", metrics="metrics/kvqae/rerank_{reranker}.json")

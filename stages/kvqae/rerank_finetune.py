@@ -3,12 +3,13 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, train_cross_encoder
 
 
+@stage("kvqae.rerank_finetune", metrics="metrics/kvqae/rerank_finetune.json", curves=True)
 def main(
     parameters: CrossEncoderTrainingParameters,
     context: Context,
@@ -31,7 +32,3 @@ def main(
         data="ViQuAE",
     )
     return run_task(context, task, out, description="cross-encoder")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_finetune", metrics="metrics/kvqae/rerank_finetune.json", curves=True)

@@ -7,24 +7,13 @@ a question without lists of image re-rankers keeps the initial order.
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import ClassVar
 
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import stage
 from trivium.core.tables import write_json
 from trivium.formats.trec import read_qrels, write_run
-from trivium.kvqae.rerankers.fusion import (
-    Fusion,
-    choose,
-    complete,
-    default_minimum,
-    describe,
-    fuse,
-    keep_initial,
-    read_lists,
-    systems_of,
-    write_tried,
-)
+from trivium.kvqae.rerankers import fusion
 from trivium.kvqae.rerankers.reranker import SECTION, SPLITS, Rerankers
 from trivium.kvqae.retrieval.fusion import WeightGridParameters
 from trivium.measures.runs import PADDING
@@ -33,12 +22,11 @@ from trivium.measures.runs import PADDING
 class RerankFuseParameters(WeightGridParameters):
     """Section `kvqae.rerank_fuse`."""
 
-    places: ClassVar = {"rerankers": SECTION}
-    rerankers: Rerankers
+    rerankers: Rerankers = shared(SECTION)
 
 
 def write_fusions(
-    fusions: Mapping[str, Fusion], rerankers: Iterable[str], *, initial: Path, reranked: Path, out: Path
+    fusions: Mapping[str, fusion.Fusion], rerankers: Iterable[str], *, initial: Path, reranked: Path, out: Path
 ) -> dict[str, float]:
     """Write `reranked_{name}/{split}.trec` of each fusion below `out`."""
     folders = {"initial": initial, **{name: reranked / name for name in rerankers}}
@@ -46,24 +34,26 @@ def write_fusions(
     with ExitStack() as stack:
         target = {name: stack.enter_context(write_atomically(out / f"reranked_{name}")) for name in fusions}
         for split in SPLITS:
-            runs = complete({name: read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()})
+            runs = fusion.complete(
+                {name: fusion.read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()}
+            )
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
-            for name, systems in systems_of(rerankers).items():  # the images' fusion comes first, others use it
-                fusion = fusions[name]
-                lists = default_minimum({system: runs[system] for system in systems if system in fusion.systems})
-                runs[name] = fuse(fusion, lists, f"reranked_{name}")
+            for name, systems in fusion.systems_of(rerankers).items():  # the images' fusion comes first, others use it
+                chosen = fusions[name]
+                lists = fusion.default_minimum({system: runs[system] for system in systems if system in chosen.systems})
+                runs[name] = fusion.fuse(chosen, lists, f"reranked_{name}")
                 if name == "image_alone":
                     without = (runs[name].documents == PADDING).all(axis=1).sum()
                     metrics[f"{split}_image_alone_kept_initial"] = float(without)
-                    runs[name] = keep_initial(runs[name], runs["initial"])
+                    runs[name] = fusion.keep_initial(runs[name], runs["initial"])
                 write_run(target[name] / f"{split}.trec", runs[name])
     return metrics
 
 
+@stage("kvqae.rerank_fuse", metrics="metrics/kvqae/rerank_fuse.json")
 def main(
     parameters: RerankFuseParameters,
-    context: Context,
     *,
     initial: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
     reranked: Path = Path("data/kvqae/runs/reranked"),
@@ -74,19 +64,15 @@ def main(
     out: Path = Path("data/kvqae/runs"),
 ) -> dict[str, float]:
     """Choose the fusions on validation, then fuse; `reranked` holds a folder of runs for each re-ranker."""
-    judged, systems = read_qrels(qrels), systems_of(parameters.rerankers)
+    judged, systems = read_qrels(qrels), fusion.systems_of(parameters.rerankers)
     folders = {"initial": initial, **{name: reranked / name for name in parameters.rerankers}}
-    runs = {name: read_lists(folder / "validation.trec", name) for name, folder in folders.items()}
-    runs = complete(runs, judged.queries)
-    choices, tried = choose(runs, judged, systems, parameters.step)
-    report, metrics = describe(choices)
+    runs = {name: fusion.read_lists(folder / "validation.trec", name) for name, folder in folders.items()}
+    runs = fusion.complete(runs, judged.queries)
+    choices, tried = fusion.choose(runs, judged, systems, parameters.step)
+    report, metrics = fusion.describe(choices)
     metrics["re_rankers_without_lists"] = float(sum((run.documents == PADDING).all() for run in runs.values()))
     write_json(out_choice, report)
-    write_tried(out_tried, tried, dict.fromkeys(system for names in systems.values() for system in names))
+    fusion.write_tried(out_tried, tried, dict.fromkeys(system for names in systems.values() for system in names))
     write_json(out_tuned, metrics)
     fusions = {name: choice.ours.fusion for name, choice in choices.items()}
     return write_fusions(fusions, parameters.rerankers, initial=initial, reranked=reranked, out=out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_fuse", metrics="metrics/kvqae/rerank_fuse.json")

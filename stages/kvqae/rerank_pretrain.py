@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.stage import Context, Source, stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
@@ -27,6 +27,7 @@ def write_base(parameters: RerankPretrainParameters, *, source: Source, base: Pa
         return {}
 
 
+@stage("kvqae.rerank_pretrain", metrics="metrics/kvqae/rerank_pretrain.json", curves=True)
 def main(
     parameters: RerankPretrainParameters,
     context: Context,
@@ -53,7 +54,3 @@ def main(
         data="TriviaQA without the questions of ViQuAE",
     )
     return run_task(context, task, out, description="cross-encoder")
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rerank_pretrain", metrics="metrics/kvqae/rerank_pretrain.json", curves=True)

@@ -14,7 +14,8 @@ from sample.landmarks import choose_photographs, known_things
 from sample.render.difficulty import Difficulty
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.parameters import shared
+from trivium.core.stage import Context, Source, stage
 from trivium.core.tables import write_json
 from trivium.core.tasks import run_task
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, describe_images
@@ -33,17 +34,12 @@ COMMENT = "Entities of the knowledge base that the re-ranker's training showed, 
 class RrtParameters(LocalFeaturesParameters):
     """Section `kvqae.rrt`; `hub` and `local` read `use` alone. Photographs are described as images are."""
 
-    places: ClassVar = {
-        **LocalFeaturesParameters.places,
-        "most": "kvqae.local_features.most",
-        "picture_size": "kvqae.sample.picture_size",
-        "difficulty": "kvqae.sample.difficulty",
-    }
+    places: ClassVar = {"most": "kvqae.local_features.most"}
     seed: int = Field(default=0, ge=0, description="Of weights, pairs, held-out landmarks and the overlap")
     training: RrtTrainingParameters = Field(description="Sizes and schedule")
     use: bool = Field(description="Re-rank images by RRT, where its features are given; false: by ArcFace alone")
-    picture_size: int = Field(ge=64, le=1024, description="Side of the photographs drawn for training, as in the world")
-    difficulty: Difficulty = Field(description="How far the training photographs differ")
+    picture_size: int = shared("kvqae.sample.picture_size", ge=64, le=1024, description="Side of a photograph, pixels")
+    difficulty: Difficulty = shared("kvqae.sample.difficulty", description="How far the training photographs differ")
     landmarks: int = Field(ge=4, description="Subjects of the training photographs that are in no world")
     persons: float = Field(ge=0, le=1, description="Share of these that are people")
     views: int = Field(ge=2, description="Photographs of each subject")
@@ -86,6 +82,7 @@ def make_sample(
     return metrics | {"photographs": len(photographs), "landmarks": parameters.landmarks, "overlap": len(shown)}
 
 
+@stage("kvqae.rrt", metrics="metrics/kvqae/rrt.json", curves=True)
 def main(
     parameters: RrtParameters,
     context: Context,
@@ -118,7 +115,3 @@ def main(
     if source == "hub":
         return fetch_rrt(out, context.downloads, local)
     return bring_rrt(Path(parameters.local), out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.rrt", metrics="metrics/kvqae/rrt.json", curves=True)

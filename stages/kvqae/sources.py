@@ -2,36 +2,29 @@
 
 import shutil
 from pathlib import Path
-from typing import ClassVar
 
 from pydantic import Field
 
 from sample.render.difficulty import DifficultyParameters
 from trivium.core.atomic import write_folder
-from trivium.core.parameters import Parameters, own_folder
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.parameters import Parameters, own_folder, shared
+from trivium.core.stage import Context, Source, stage
 from trivium.sources.kvqae.raw import CONCRETE_TYPES
 
 
 class KvqaeSourcesParameters(Parameters):
     """Section `kvqae.sources`; `local` reads only `local`, `hub` only `files` and `picture_size`."""
 
-    places: ClassVar = {
-        "local": "world.local.kvqae",
-        "picture_size": "kvqae.sample.picture_size",
-        "difficulty": "kvqae.sample.difficulty",
-    }
-    local: str = Field(default="", description="Folder of your own files, which source local reads")
+    local: str = shared("world.local.kvqae", default="", description="Folder of your own files, for source local")
     questions: int = Field(ge=1, description="Candidate questions of the sample")
     linked: float = Field(ge=0, le=1, description="Share of the sample's questions that TagMe links to their entity")
     files: int = Field(ge=3, le=500, description="Most files of a Commons category")
-    picture_size: int = Field(
-        ge=64, le=4096, description="Side of the sample's photographs; width of Commons' pictures"
-    )
-    difficulty: DifficultyParameters = Field(description="How far the sample's photographs differ, as in kvqae.world")
+    picture_size: int = shared("kvqae.sample.picture_size", ge=64, le=4096, description="Width of pictures, pixels")
+    difficulty: DifficultyParameters = shared("kvqae.sample.difficulty", description="How far photographs differ")
     annotated: int = Field(ge=20, description="Sentences that the sample annotates, to train its spaCy pipeline")
 
 
+@stage("kvqae.sources", metrics="metrics/kvqae/sources.json")
 def main(
     parameters: KvqaeSourcesParameters,
     context: Context,
@@ -61,14 +54,8 @@ def main(
                 linked=parameters.linked, files=parameters.files, annotated=parameters.annotated,
                 size=parameters.picture_size, difficulty=parameters.difficulty,
             )  # fmt: skip
+    from trivium.sources.kvqae.construction import check_sources, fetch_sources
+
     if source == "hub":
-        from trivium.sources.kvqae.construction import fetch_sources
-
         return fetch_sources(out, raw, context.downloads, files=parameters.files, width=parameters.picture_size)
-    from trivium.sources.kvqae.construction import check_sources
-
     return check_sources(own_folder(parameters.local, "world.local.kvqae", "data/kvqae") / "sources", out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.sources", metrics="metrics/kvqae/sources.json")

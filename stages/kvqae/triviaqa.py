@@ -3,26 +3,22 @@
 from pathlib import Path
 from typing import ClassVar
 
-from pydantic import Field
-
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_triviaqa
 from trivium.core.atomic import write_atomically
-from trivium.core.parameters import own_folder
-from trivium.core.stage import Context, Source, run_stage
+from trivium.core.parameters import own_folder, shared
+from trivium.core.stage import Context, Source, stage
 from trivium.sources.kvqae.raw import check_triviaqa, leave_out_sources, validate_triviaqa
 
 
 class TriviaqaParameters(SampleSizes):
     """The sample world's sizes; `hub` reads none of it, `local` only `local`."""
 
-    places: ClassVar = {
-        **{name: f"kvqae.world.{name}" for name in SampleSizes.model_fields},
-        "local": "world.local.kvqae",
-    }
-    local: str = Field(default="", description="Folder of your own files, whose triviaqa/ source local reads")
+    places: ClassVar = {name: f"kvqae.world.{name}" for name in SampleSizes.model_fields}
+    local: str = shared("world.local.kvqae", default="", description="Folder of your own files, for source local")
 
 
+@stage("kvqae.triviaqa", metrics="metrics/kvqae/triviaqa.json")
 def main(
     parameters: TriviaqaParameters,
     context: Context,
@@ -31,10 +27,7 @@ def main(
     viquae: Path = Path("data/kvqae/raw/viquae"),
     out: Path = Path("data/kvqae/raw/triviaqa"),
 ) -> dict[str, float]:
-    """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without the originals of --viquae.
-
-    --source sample makes them, hub downloads them, local checks and takes those of the user's folder.
-    """
+    """Write `train.jsonl`, `validation.jsonl`, `test.jsonl` to --out, without the originals of --viquae."""
     if source == "sample":
         with write_atomically(out) as target:
             write_triviaqa(sample_world(parameters), target)
@@ -45,7 +38,3 @@ def main(
         return fetch_triviaqa(out, viquae, context.downloads)
     folder = own_folder(parameters.local, "world.local.kvqae", "data/kvqae/raw")
     return check_triviaqa(folder / "triviaqa", viquae, out)
-
-
-if __name__ == "__main__":
-    run_stage(main, "kvqae.triviaqa", metrics="metrics/kvqae/triviaqa.json")

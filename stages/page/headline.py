@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.stage import stage
 from trivium.core.tables import read_json, write_csv
 from trivium.page.headline import ODMAP_COLUMNS, headline, odmap_by_seed
 
 
+@stage("headline", metrics="metrics/headline.json")
 def main(
     parameters: Parameters,
-    context: Context,
     *,
     folder: Path = Path("metrics"),
     out_odmap: Path = Path("metrics/odmap.csv"),
@@ -19,7 +19,3 @@ def main(
     evaluated = folder / "decorrelation" / "evaluate.json"
     write_csv(out_odmap, ODMAP_COLUMNS, odmap_by_seed(read_json(evaluated)) if evaluated.exists() else ())
     return headline(folder)
-
-
-if __name__ == "__main__":
-    run_stage(main, "headline", metrics="metrics/headline.json")

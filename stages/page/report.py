@@ -2,15 +2,13 @@
 
 import sys
 from pathlib import Path
-from typing import Any, ClassVar
-
-from pydantic import Field
+from typing import Any
 
 from trivium.claims.verdicts import judge, read_evidence
 from trivium.core.arithmetic import Portable
 from trivium.core.atomic import write_text
-from trivium.core.parameters import Parameters
-from trivium.core.stage import Context, run_stage
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import stage
 from trivium.core.tables import read_json
 from trivium.page import real as real_texts
 from trivium.page.contents import ARTICLES, page, read_articles, render_page
@@ -22,16 +20,16 @@ from trivium.page.thorough import claims_html, front_html
 class PageParameters(Parameters):
     """Section `report`: the page has nothing of its own to choose."""
 
-    places: ClassVar = {"portable": "run.portable", "prompted_readers": "kvqae.prompted_readers",
-                          "identifiers": "kvqae.identifiers"}  # fmt: skip
-    portable: Portable = Field(description="How the numbers were computed")
-    prompted_readers: dict[str, dict[str, Any]] = Field(description="Models behind an endpoint, one part a model")
-    identifiers: dict[str, dict[str, Any]] = Field(description="Models that choose the entity, one part a model")
+    portable: Portable = shared("run.portable", description="How the numbers were computed")
+    prompted_readers: dict[str, dict[str, Any]] = shared(
+        "kvqae.prompted_readers", description="Models behind endpoints"
+    )
+    identifiers: dict[str, dict[str, Any]] = shared("kvqae.identifiers", description="Models that choose the entity")
 
 
+@stage("report")
 def main(
     parameters: PageParameters,
-    context: Context,
     *,
     parts: Path = Path("metrics/report/parts"),
     thorough: Path = Path("metrics/thorough"),
@@ -43,9 +41,7 @@ def main(
     """Assemble --out, `index.html`, and its neighbours, from parts and `make thorough`.
 
     The reproduction matrix comes from what the papers print and from the log of signed runs, what came out on real
-    texts from `make real`.
-
-    A section whose part is not there names the stage that makes it.
+    texts from `make real`. A section whose part is not there names the stage that makes it.
     """
     members = {"kvqae.prompted_readers": parameters.prompted_readers, "kvqae.identifiers": parameters.identifiers}
     articles = read_articles(parts, members)
@@ -71,9 +67,5 @@ def main(
         made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
     for name, text in made.items():
         write_text(out.with_name(name), text)
-    for missing in (stage for article in articles for stage in article["missing"]):
+    for missing in (name for article in articles for name in article["missing"]):
         print(f"the page lacks what {missing} makes", file=sys.stderr)
-
-
-if __name__ == "__main__":
-    run_stage(main, "report")

@@ -34,7 +34,7 @@ FILES = {
     "trivium/measures/fusion.py": "import numpy as np\n\n\ndef add(a, b):\n    return np.add(a, b)\n",
     "trivium/nets/__init__.py": "",
     "trivium/nets/loss.py": 'def loss(x):\n    """A loss."""\n    return 1 - x  # a comment\n',
-    "dvc.yaml": "stages:\n  fuse:\n    cmd: python -m stages.fuse\n  train:\n    cmd: python -m stages.train --epochs 2\n",
+    "dvc.yaml": "stages:\n  fuse:\n    cmd: python -m stages.fuse\n  train:\n    cmd: python -m stages train --epochs 2\n",
 }
 
 

@@ -428,9 +428,9 @@ TRAININGS: dict[str, Run] = {  # each a task, whose first result is its last
 }
 
 OF_THE_SAME_TASK = {  # marked as well, but only other inputs of a training that is here
-    "stages.kvqae.dpr_finetune": "dpr_pretrain",
-    "stages.kvqae.rerank_pretrain": "rerank_finetune",
-    "stages.kvqae.reader_pretrain": "reader_finetune",
+    "kvqae.dpr_finetune": "dpr_pretrain",
+    "kvqae.rerank_pretrain": "rerank_finetune",
+    "kvqae.reader_pretrain": "reader_finetune",
 }
 
 
@@ -439,10 +439,10 @@ def test_each_stage_that_the_graph_marks_is_here():
     commands = [
         str(graph[name].get("do", graph[name])["cmd"]) for name, row in ESTIMATES["stages"].items() if "spread" in row
     ]
-    marked = {match[1] for command in commands if (match := re.search(r"-m\s+(stages[\w.]+)", command))}
+    marked = {match[1] for command in commands if (match := re.search(r"-m stages ([\w.]+)", command))}
     here = dict.fromkeys(STAGES | TRAININGS, 0)
     for module in marked - OF_THE_SAME_TASK.keys():
-        _, paper, name = module.split(".")
+        paper, name = module.split(".")
         own = [key for key in here if key in (name, f"{paper}-{name}") or key.startswith(f"{name}-")]
         assert own, module
         for key in own:

@@ -87,6 +87,7 @@ def fail(number):
     print("worker prints", os.environ["MLFLOW_TRACKING_URI"], flush=True)
     raise RuntimeError(f"worker {number}: " + os.environ["MLFLOW_TRACKING_URI"])
 
+@stage("kvqae.toy")
 def main(parameters: P, context: Context, *, how: str) -> None:
     address = os.environ["MLFLOW_TRACKING_URI"]
     print(address)
@@ -96,7 +97,7 @@ def main(parameters: P, context: Context, *, how: str) -> None:
     raise RuntimeError(address)
 
 if __name__ == "__main__":
-    run_stage(main, "kvqae.toy", P)
+    run_stage(main)
 """
 
 
@@ -152,7 +153,7 @@ def test_nothing_of_an_endpoint_with_a_password_is_kept(tmp_path):
         f"--out={tmp_path / 'out'}",
         f"--metrics={tmp_path / 'metrics.json'}",
     ]
-    said = ran(["-m", "stages.complexity.prompt", "--params", str(file), *named], tmp_path)
+    said = ran(["-m", "stages", "complexity.prompt", "--params", str(file), *named], tmp_path)
     assert "without user, password or query" in said
     assert said.replace(file.read_text(), "").count(PASSWORD) == 0
 

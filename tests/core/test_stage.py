@@ -173,8 +173,9 @@ def test_missing_input_is_named(folder):
 def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     (folder / "toy.py").write_text(
         "from trivium.core.stage import *\nfrom pathlib import Path\nclass P(Parameters): pass\n"
+        "@stage('toy')\n"
         "def main(parameters: P, context: Context, *, lines: Path) -> None:\n    raise BadInput('no good', file=lines)\n"
-        "run_stage(main, 'toy', P)\n"
+        "run_stage(main)\n"
     )
     (folder / "params.yaml").write_text("toy: {}")
     root = Path(__file__).parents[2]
@@ -227,6 +228,7 @@ def fill(path):  # a worker's writer: half of the file, then no space
         beside.write_text("half")
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(beside))
 
+@stage("toy")
 def main(parameters: P, context: Context, *, how: str, out: Path) -> None:
     if how == "worker":
         list(LocalEngine(2).map(fill, [out, out.parent / "shard"], description="fill"))
@@ -235,7 +237,7 @@ def main(parameters: P, context: Context, *, how: str, out: Path) -> None:
         fill(beside / "part")
 
 if __name__ == "__main__":
-    run_stage(main, "toy", P)
+    run_stage(main)
 """
 
 

@@ -173,7 +173,7 @@ stages:
     deps: [metrics/headline.json]
     outs: [metrics/report/index.html]
   track:
-    cmd: python -m stages.page.track
+    cmd: python -m stages.track
     deps: [metrics, params.yaml]
 plots:
 - metrics/grid.csv: {x: k, y: mrr}
@@ -215,9 +215,9 @@ def test_what_a_run_was_is_logged_when_the_graph_ends(tmp_path, monkeypatch, dat
 
 def test_a_run_that_cannot_be_logged_fails_no_stage_and_a_child_that_was_killed_is_ended(place, monkeypatch):
     Tracker(None, "one").log(1, loss=1.0)  # and no end
-    run(sys.executable, "-m", "stages.page.track", folder=place)
+    run(sys.executable, "-m", "stages.track", folder=place)
     parents, children = runs_of(place)
     assert [child.info.status for child in children["repro"]] == ["KILLED"]
     assert parents["repro"].info.status == "FINISHED"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", "nosuchdb://there")
-    assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.page.track", folder=place)
+    assert "tracking: this run is not all logged: " in run(sys.executable, "-m", "stages.track", folder=place)

@@ -351,7 +351,7 @@ def evaluated(folder: Path, cells: dict[str, dict[str, Any]] | None = None) -> d
     write_world(folder, cells)
     write_json(
         folder / "metrics" / "evaluate.json",
-        evaluate.main(EVALUATE, None, **paths(folder)),  # type: ignore[arg-type]
+        evaluate.main(EVALUATE, **paths(folder)),  # type: ignore[arg-type]
     )
     return {
         "data": folder,

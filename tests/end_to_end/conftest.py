@@ -81,7 +81,7 @@ def copy_project(folder: Path, scale: Path = TINY) -> Project:
 
 @contextmanager
 def warm(project: Project, **environment: str) -> Iterator[dict[str, str]]:
-    """An environment in which `python -m stages.…` is a fork of a process that has loaded the large libraries.
+    """An environment in which `python -m stages …` is a fork of a process that has loaded the large libraries.
 
     To import torch and transformers takes four seconds, which a graph of eighty cells would pay nearly as often.
     """

@@ -21,6 +21,7 @@ from pkgutil import iter_modules
 import pytest
 
 from tests.end_to_end.conftest import ROOT, Project
+from tests.stage_paths import module_of
 from trivium.core.code.digest import OWN, Code, digest_of, read_stages, stage_parts
 from trivium.core.code.syntax import is_showing, read_facts
 from trivium.core.parameters import read_parameters
@@ -94,7 +95,7 @@ def changed(copy: Path) -> Changed:
 def starts(folder: Path) -> dict[str, str]:
     """By stage the module that its command starts."""
     stages = read_stages(folder, read_parameters(folder / "params.yaml"))
-    return {name: command.split("-m ", 1)[1].split()[0] for name, command, _ in stages if name != "code"}
+    return {name: module_of(command) for name, command, _ in stages if name != "code"}
 
 
 @pytest.fixture(scope="module")

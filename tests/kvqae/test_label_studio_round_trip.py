@@ -109,7 +109,7 @@ def make_project(root: Path, first: Person, records: list[dict[str, Any]]) -> tu
         image_side=160, image_address=None, seed=0,
     )  # fmt: skip
     arguments = {"generated": root / "generated.jsonl", "images": images, "references": references}
-    make_tasks(parameters, None, **arguments, out=root / "project")
+    make_tasks(parameters, **arguments, out=root / "project")
     config = (root / "project" / "config.xml").read_text("utf-8")
     instructions = (root / "project" / "instructions.md").read_text("utf-8")
     project = first.call(

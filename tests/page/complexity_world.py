@@ -204,7 +204,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     )
     metrics["judgements"] = judgements.main(
         judgements_library.JudgementsParameters(**PARAMETERS["judgements"]),
-        None,
         **asked,
         scores=folder / "scores.parquet",
         brought=folder / "judged",
@@ -214,7 +213,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     )
     metrics["factors"] = factors.main(
         AnyFactors(**PARAMETERS["factors"]),
-        None,
         **asked,
         training=asked["texts"],
         syntax=folder / "syntax.conllu",
@@ -223,7 +221,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     )
     metrics["validate"] = validate.main(
         validate.ValidateParameters(**PARAMETERS["validate"]),
-        None,
         scores=folder / "scores.parquet",
         factors=folder / "factors.parquet",
         out=folder / "effects.parquet",
@@ -231,7 +228,6 @@ def run_stages(folder: Path, texts: int = 24) -> dict[str, Path]:
     )
     metrics["partition"] = partition.main(
         partition.PartitionParameters(**PARAMETERS["partition"], source="sample", world_seed=3, parser="conllu"),
-        None,
         **asked,
         training=asked["texts"],
         factors=folder / "factors.parquet",

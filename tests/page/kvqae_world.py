@@ -180,7 +180,6 @@ page_retrieval: {}
     tuned = {"image": {**used, "weightings": 66}, "bm25_image": {**other, "weightings": 286}}
     write_json(folder / "tuning/weights.json", tuned)
     return {
-        "construction": sorted(measured / f"{stage}.json" for stage in METRICS),
         "data": folder,
         "evaluation": folder / "evaluation/tables.json",
         "tuned": folder / "tuning/weights.json",

@@ -20,7 +20,7 @@ def words_of(stage: dict[str, Any]) -> dict[str, list[str]]:
     """The arguments of a stage's command and the paths of its module, by name."""
     command = str(stage["cmd"])
     given: dict[str, list[str]] = {}
-    for word in command.split()[3:]:
+    for word in command.split()[4:]:
         if word.startswith("--"):
             values = given.setdefault(word.removeprefix("--").replace("-", "_"), [])
         else:
@@ -74,7 +74,7 @@ def render_part(
         given["found"] = [arguments["folder"] / Path(word).name for word in words["found"]]
     chosen = {argument: given[argument] for argument in wanted if argument in given}
     parameters = validate(model, values, section, used, {})
-    return module.main(parameters, None, **chosen, out=out / pipeline / f"{part}.json") or {}
+    return module.main(parameters, **chosen, out=out / pipeline / f"{part}.json") or {}
 
 
 def render(

@@ -112,7 +112,7 @@ def project(tmp_path, monkeypatch):
     words = [f"--{name} {path}" for name, path in inputs.items()]
     stage = {
         "cmd": " ".join(
-            [f"{sys.executable} -m stages.complexity.prompt", *words, "--out-cache cache --out out --metrics m.json"]
+            [f"{sys.executable} -m stages complexity.prompt", *words, "--out-cache cache --out out --metrics m.json"]
         ),
         "deps": list(inputs.values()),
         "params": ["complexity.prompt"],

@@ -74,7 +74,7 @@ def settle(parameters: Path = Path("params.yaml")) -> None:
 
 
 def settle_command() -> None:
-    """`settle` for `python -m stages.…`, whose package is imported before its module's libraries are."""
+    """`settle` for `python -m stages …`, whose package is imported before its module's libraries are."""
     if sys.argv[0] != "-m":  # which it is while Python looks for the module
         return
     values = sys.argv[sys.argv.index("--params") + 1 :] if "--params" in sys.argv else []

@@ -1,5 +1,6 @@
 """Parameters of stages: sections of `params.yaml`, checked; this is the only place that reads that file."""
 
+from collections import ChainMap
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
@@ -20,13 +21,27 @@ class Parameters(pydantic.BaseModel):
     """One section of `params.yaml`: frozen, unknown keys and infinity refused, every field described and in a range.
 
     Attributes:
-        places: fields whose value several stages share, by the dotted key of `params.yaml` where it stands. The key
-            may name arguments of the stage, as `decorrelation.cells.{cell}` does. What the stage's own section says
-            comes first; a field with a default may be absent in either place.
+        places: fields whose value several stages share, by the dotted key of `params.yaml` where it stands: those that
+            `shared` declares, and what a class says of inherited ones. The key may name arguments of the stage, as
+            `decorrelation.cells.{cell}` does. What the stage's own section says comes first; a field with a default may
+            be absent in either place.
     """
 
     model_config = pydantic.ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
     places: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Gather the places of the class and of those that it inherits from."""
+        extras = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
+        own = {name: str(extra["place"]) for name, extra in extras.items() if isinstance(extra, dict)}
+        said = ChainMap(*(dict(base.places) for base in cls.__mro__ if issubclass(base, Parameters)))
+        cls.places = {**own, **said}
+
+
+def shared(key: str, default: Any = ..., **field: Any) -> Any:
+    """A field whose value stands at a dotted key of `params.yaml` (see `Parameters.places`); `field` is for `Field`."""
+    return pydantic.Field(default, json_schema_extra={"place": key}, **field)
 
 
 class RunParameters(Parameters):

@@ -1,7 +1,7 @@
 """The harness: what every stage shares, and the only place that reads `params.yaml`.
 
-A stage module defines a `Parameters` model, an algorithm on plain arguments, and a thin `main`; `run_stage` turns
-`main`'s keyword-only arguments into the command line and wires parameters, seeds, tracking and error messages.
+A stage module defines a `Parameters` model and a thin `main`, which `stage` declares; `run_stage` turns `main`'s
+keyword-only arguments into the command line and wires parameters, seeds, tracking and error messages.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -33,6 +33,41 @@ from trivium.core.reading import signature_of
 from trivium.core.tracking import Tracker
 
 Source = Literal["sample", "hub", "local"]  # of a stage's raw data or models: made here, downloaded, the user's
+Main = TypeVar("Main", bound=Callable[..., dict[str, float] | None])
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a module declares of its stage; see `stage`."""
+
+    section: str
+    model: type[Parameters] | None
+    metrics: str | None
+    curves: str | None
+
+
+STAGES: dict[Callable[..., Any], Stage] = {}  # of the modules that were imported, by their `main`
+
+
+def stage(
+    section: str, model: type[Parameters] | None = None, *, metrics: str | None = None, curves: bool = False
+) -> Callable[[Main], Main]:
+    """Declare a stage by its `main`, whose keyword-only arguments are the options, with their defaults (`fill_paths`).
+
+    `main` takes the parameters first, and a `context` if it trains, works by shards or downloads.
+
+    Args:
+        section: of `params.yaml`.
+        model: of the section; None: what `main` annotates its `parameters` with.
+        metrics: where the numbers that `main` returns go, as flat JSON.
+        curves: whether the stage trains; what it logs goes into `curves/` beside its metrics, as CSV.
+    """
+
+    def declare(main: Main) -> Main:
+        STAGES[main] = Stage(section, model, metrics, curves_beside(metrics) if metrics and curves else None)
+        return main
+
+    return declare
 
 
 @dataclass(frozen=True)
@@ -113,7 +148,8 @@ def parser_of(
 
     `metrics` and `curves` are the defaults of --metrics and --curves.
     """
-    parser = argparse.ArgumentParser(prog=f"python -m {main.__module__}", description=inspect.getdoc(main))
+    program = f"python -m stages {main.__module__.removeprefix('stages.')}"
+    parser = argparse.ArgumentParser(prog=program, description=inspect.getdoc(main))
     file = Path("params.yaml")
     parser.add_argument("--params", type=Path, default=file, help="parameter file (default: %(default)s)")
     parser.add_argument("--metrics", type=Path, default=metrics, help="where to write the stage's flat metrics, JSON")
@@ -196,8 +232,9 @@ def execute(
     stage = os.environ.get("DVC_STAGE", section) if run.mlflow else ""
     logged = {f"{section}.{key}": value for key, value in parameters.model_dump().items()}
     with Tracker(drawn, stage, str(work), **logged) as tracker:
-        context = Context(tracker=tracker, work=work, engine=_engine(run, work))
-        measured = main(parameters, context, **arguments) or {}
+        if "context" in inspect.signature(main).parameters:
+            arguments["context"] = Context(tracker=tracker, work=work, engine=_engine(run, work))
+        measured = main(parameters, **arguments) or {}
         if name and running_digest(name) != digest:
             raise BadInput("the code was changed while the stage ran: nothing was published", field=name)
         if metrics_file is not None:
@@ -212,33 +249,19 @@ def execute(
     return measured
 
 
-def run_stage(
-    main: Callable[..., dict[str, float] | None],
-    section: str,
-    model: type[Parameters] | None = None,
-    *,
-    metrics: str | None = None,
-    curves: bool = False,
-) -> None:
-    """Entry point of a stage module: bad input ends in one clear message and exit code 1.
-
-    Args:
-        main: whose keyword-only arguments are the options of the command, with their defaults (see `fill_paths`).
-        section: of `params.yaml`.
-        model: of the section; None: what `main` annotates its `parameters` with.
-        metrics: where the numbers that `main` returns go, as flat JSON.
-        curves: whether the stage trains; what it logs goes into `curves/` beside its metrics, as CSV.
-    """
+def run_stage(main: Callable[..., dict[str, float] | None], argv: Sequence[str] | None = None) -> None:
+    """Run a declared stage from the command line: bad input ends in one clear message and exit code 1."""
     redact_output()
-    table = curves_beside(metrics) if metrics and curves else None
+    declared = STAGES[main]
+    model = declared.model or get_type_hints(main)["parameters"]
     try:
-        execute(main, section, model or get_type_hints(main)["parameters"], metrics=metrics, curves=table)
+        execute(main, declared.section, model, argv, metrics=declared.metrics, curves=declared.curves)
     except BadInput as error:
-        print(f"{section}: {error}", file=sys.stderr)
+        print(f"{declared.section}: {error}", file=sys.stderr)
         raise SystemExit(1) from None
     except OSError as error:
         if error.errno != errno.ENOSPC:
             raise
         full = "disk full while writing; nothing half-written is left, free some space and go on"
-        print(f"{section}: {f'{error.filename}: ' if error.filename else ''}{full}", file=sys.stderr)
+        print(f"{declared.section}: {f'{error.filename}: ' if error.filename else ''}{full}", file=sys.stderr)
         raise SystemExit(1) from None

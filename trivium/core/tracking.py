@@ -1,4 +1,4 @@
-"""Log curves of trainings to MLflow as they come; the graph's last stage logs the rest (`stages/page/track.py`).
+"""Log curves of trainings to MLflow as they come; the graph's last stage logs the rest (`stages/track.py`).
 
 A `dvc repro`, or an experiment of DVC, is one run of MLflow's experiment `trivium`; each training is a child of it.
 Only what logs imports MLflow, which takes seconds. What fails here is printed to stderr and fails no stage.

@@ -5,7 +5,7 @@ import os
 import socket
 import sys
 
-if sys.argv[1:2] == ["-m"] and sys.argv[2].startswith("stages."):
+if sys.argv[1:2] == ["-m"] and sys.argv[2].partition(".")[0] == "stages":
     with socket.socket(socket.AF_UNIX) as server:
         server.connect(os.environ["TRIVIUM_WARM"])
         socket.send_fds(server, [b"\0"], [0, 1, 2])

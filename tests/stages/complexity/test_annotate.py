@@ -38,7 +38,7 @@ def world(tmp_path_factory):
 
 def run(folder, out, *, batch=8):
     parameters = AnnotateParameters(batch=batch)
-    return main(parameters, None, parser=folder / "parser", questions=folder / "train.json", out=out)
+    return main(parameters, parser=folder / "parser", questions=folder / "train.json", out=out)
 
 
 def test_rows_are_what_the_parser_finds(tmp_path, world):

@@ -36,7 +36,6 @@ def world(tmp_path):
 def run(world):
     return difficulty.main(
         DifficultyParameters(**KEYS),
-        None,
         questions=world / "set.json",
         predictions=world / "predictions",
         out=world / "out",

@@ -230,7 +230,6 @@ def world(tmp_path):
 def run(folder, **changes):
     return main(
         AnyFactors(**{factor.name: factor.parameters for factor in asked(**changes)}),
-        None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         training=folder / "training.jsonl",

@@ -34,7 +34,6 @@ def run(folder, **changes):
     keys = {"questions": 100, "show_reference": True, "confidence": 0.9, "resamples": 200, "seed": 0}
     return main(
         JudgementsParameters(**keys | changes),
-        None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         scores=folder / "scores.parquet",

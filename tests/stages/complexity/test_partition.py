@@ -64,7 +64,6 @@ def world(tmp_path):
 def run(folder, majority=0.5):
     metrics = main(
         PartitionParameters(measure="rouge_l", majority=majority, source="sample", world_seed=3, parser="conllu"),
-        None,
         questions=folder / "questions.jsonl",
         texts=folder / "texts.jsonl",
         training=folder / "training.jsonl",

@@ -161,7 +161,7 @@ def test_plain_questions_are_answered_and_analysed_with_predicted_frames(tmp_pat
     write_squad(tmp_path / "evaluation.json", [*plain, *framed])
     write_table(tmp_path / "frames.parquet", annotate(parser, distinct_contexts([*plain, *framed]))[0])
     metrics = main(
-        PlainParameters(batch_size=8, resamples=100, draws=1), here(tmp_path), name="tiny", seed=0,
+        PlainParameters(batch_size=8, resamples=100, draws=1), name="tiny", seed=0,
         model=tmp_path / "model", questions=tmp_path / "evaluation.json", parser=tmp_path / "parser",
         adaptation=tmp_path / "frames.parquet", training=tmp_path / "train.jsonl",
         out_answers=tmp_path / "answers.jsonl", out=tmp_path / "out",

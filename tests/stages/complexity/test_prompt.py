@@ -78,7 +78,7 @@ def arguments(world):
 def run(world, *, instruction=INSTRUCTION, **models):
     models = {name: PromptedModel.model_validate(MODEL | changes) for name, changes in models.items()}
     parameters = PromptParameters(seed=0, instruction=instruction, models=models)
-    return main(parameters, None, **arguments(world))
+    return main(parameters, **arguments(world))
 
 
 def predictions(world, name="tiny"):

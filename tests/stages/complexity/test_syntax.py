@@ -83,7 +83,7 @@ def test_the_best_installed_pipeline_is_taken_and_marked_on_its_own_treebank(
 
 def run(folder, parameters):
     out = folder / "out.conllu"
-    return main(parameters, None, calor=folder, out=out), out
+    return main(parameters, calor=folder, out=out), out
 
 
 def test_gold_syntax_is_read_checked_and_written(tmp_path, gold):

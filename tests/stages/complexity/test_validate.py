@@ -55,7 +55,7 @@ def test_the_other_reading_has_a_delta_and_no_other_part(tmp_path):
     scores = np.array([0.25] * 10 + [0.75] * 20 + [0.0] * 10)
     write_scores(tmp_path / "scores.parquet", table.ids, {("a", "extractive", 0): scores})
     paths = {name: tmp_path / name for name in ("out", "out_agreement")}
-    metrics = main(ValidateParameters(measure="rouge_l", **OPTIONS), None, scores=tmp_path / "scores.parquet",
+    metrics = main(ValidateParameters(measure="rouge_l", **OPTIONS), scores=tmp_path / "scores.parquet",
                    factors=tmp_path / "factors.parquet", **paths)  # fmt: skip
     assert metrics["a_f3_other_delta_points"] == pytest.approx(-50)
     theirs = scipy.stats.mannwhitneyu([0.25] * 10, [0.75] * 20, method="asymptotic")
@@ -177,7 +177,6 @@ def run(folder, **changes):
     values = {"measure": "rouge_l", **OPTIONS}
     return main(
         ValidateParameters(**values | changes),
-        None,
         scores=folder / "scores.parquet",
         factors=folder / "factors.parquet",
         out=folder / "effects.parquet",

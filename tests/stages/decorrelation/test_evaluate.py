@@ -27,7 +27,7 @@ CELLS = {
 
 
 def run(folder):
-    return main(PARAMETERS, None, **world.paths(folder))
+    return main(PARAMETERS, **world.paths(folder))
 
 
 @pytest.fixture(scope="module")

@@ -40,7 +40,7 @@ def run(root, records, *, references=None, **changes):
     images, base = write_pictures(root, records)
     if references is not None:
         write_images(base, (references or {"other.jpg": b"x"}).items())
-    metrics = main(parameters(**changes), None, generated=generated, images=images, references=base, out=root / "out")
+    metrics = main(parameters(**changes), generated=generated, images=images, references=base, out=root / "out")
     return metrics, read_json(root / "out" / "tasks.json")
 
 

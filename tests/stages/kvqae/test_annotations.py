@@ -83,7 +83,7 @@ def folder(tmp_path, records):
 def test_the_sample_is_written_as_label_studio_would(tmp_path):
     records = [record(n) for n in range(200)]
     arguments = folder(tmp_path, records)
-    metrics = main(parameters(cancelled=0.1), None, source="sample", **arguments)
+    metrics = main(parameters(cancelled=0.1), source="sample", **arguments)
     export = read_json(tmp_path / "out" / "export.json")
     assert {len(task["annotations"]) for task in export} == {3}
     assert metrics["annotations"] + metrics["cancelled_annotations"] == 600
@@ -94,7 +94,7 @@ def test_the_sample_is_written_as_label_studio_would(tmp_path):
                       for part in made["result"] if part["from_name"] == "decision")  # fmt: skip
     assert len(reasons) == 4
     before = (tmp_path / "out" / "export.json").read_bytes()
-    main(parameters(cancelled=0.1), None, source="sample", **arguments)
+    main(parameters(cancelled=0.1), source="sample", **arguments)
     assert (tmp_path / "out" / "export.json").read_bytes() == before
 
 
@@ -103,10 +103,10 @@ def test_an_export_of_people_is_checked_and_taken(tmp_path):
     arguments = folder(tmp_path, records)
     kept = annotation(1, 4, question="Where was he seen?", image=records[0]["images"][1])
     path = write_export(tmp_path / "brought" / "annotation.json", [exported(records[0], kept)])
-    metrics = main(parameters(), None, source="local", **arguments)
+    metrics = main(parameters(), source="local", **arguments)
     assert metrics == {"tasks": 1, "annotations": 1, "cancelled_annotations": 0, "unannotated_tasks": 0, "simulated": 0}
     assert read_json(tmp_path / "out" / "export.json") == json.loads(path.read_text())
     assert not (tmp_path / "out" / "expected.json").exists()
     write_export(path, [exported(records[0], annotation(1, question="Where?"))])
     with pytest.raises(BadInput, match=r"brought/annotation\.json:1: field 'annotations\[0\]\.result\.image'"):
-        main(parameters(), None, source="local", **arguments)
+        main(parameters(), source="local", **arguments)

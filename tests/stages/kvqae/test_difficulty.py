@@ -60,7 +60,7 @@ def run_kvqae(folder):
     names = {"questions": "test.jsonl", "answers": "answers.parquet", "run": "run.trec", "qrels": "test.qrels"}
     names |= {name: f"{name}.parquet" for name in ("routing", "articles", "passages")}
     paths = {name: folder / file for name, file in names.items()}
-    return difficulty.main(DifficultyParameters(**KEYS), None, **paths, out=folder / "kvqae.csv")
+    return difficulty.main(DifficultyParameters(**KEYS), **paths, out=folder / "kvqae.csv")
 
 
 def test_kvqae(tmp_path):

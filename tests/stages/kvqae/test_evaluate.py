@@ -23,7 +23,7 @@ QUESTIONS = [f"q{number}" for number in range(12)]  # even: a face; below 8: per
 
 
 def write_tables(parameters, **files):
-    return main(parameters, None, **files)
+    return main(parameters, **files)
 
 
 @pytest.fixture

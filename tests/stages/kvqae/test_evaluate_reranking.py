@@ -85,7 +85,7 @@ def rows_of(files):
 
 
 def test_tables_5_and_6(files):
-    metrics = main(PARAMETERS, None, **files)
+    metrics = main(PARAMETERS, **files)
     assert metrics["rrt_left_out"] == 0
     assert metrics["passage_initial_mrr"] == pytest.approx(1 / 3)
     assert metrics["passage_text_mrr"] == 1 / 2
@@ -113,20 +113,20 @@ def test_tables_5_and_6(files):
 
 def test_without_a_list_there_is_no_split(files):
     (files["identities"] / "overlap" / "identities.txt").unlink()
-    metrics = main(PARAMETERS, None, **files)
+    metrics = main(PARAMETERS, **files)
     assert (metrics["identities_listed"], metrics["landmarks_listed"]) == (0, 1)
     assert "persons_known" not in rows_of(files)
     assert "landmarks_known" in rows_of(files)
     (files["landmarks"] / "landmarks.txt").write_text("# nobody\n")
-    metrics = main(PARAMETERS, None, **files)
+    metrics = main(PARAMETERS, **files)
     assert (metrics["landmarks_listed"], metrics["landmarks_known_questions"]) == (1, 0)
     assert {"landmarks_unknown"} == {name for name in rows_of(files) if name.startswith("landmarks")}
 
 
 def test_a_reranker_that_is_not_in_use_or_left_out_has_no_row(files):
-    main(PARAMETERS.model_copy(update={"rerankers": {"arcface": {}}}), None, **files)
+    main(PARAMETERS.model_copy(update={"rerankers": {"arcface": {}}}), **files)
     assert not {"text", "rrt"} & {row for rows in rows_of(files).values() for row in rows}
     assert rows_of(files)["persons_known"] == ["bm25_image", "initial", "image", "text_image"]
     (files["landmarks"] / "config.json").write_text('{"use": false}')
-    assert main(PARAMETERS, None, **files)["rrt_left_out"] == 1
+    assert main(PARAMETERS, **files)["rrt_left_out"] == 1
     assert rows_of(files)["landmarks_known"] == ["initial", "image", "text", "text_image"]

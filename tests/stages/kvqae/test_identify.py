@@ -105,7 +105,7 @@ def test_its_table_on_the_page(world: Path) -> None:
     with Loopback(choose) as server:  # type: ignore[arg-type]
         run(world, endpoint=server.address, label="My <VLM>")
     paths = {"chosen": world / "out", "measured": world / "metrics.json", "out": world / "part.json"}
-    page(SearchedParameters(world="sample"), None, **paths)
+    page(SearchedParameters(world="sample"), **paths)
     html = read_json(world / "part.json")["sections"]["identified"]
     rows = Outline(html).rows
     assert [row[0] for row in rows[1:]] == [

@@ -36,7 +36,6 @@ def run(root, records, tasks, behind=(), **changes):
         write_export(root / "annotations" / "export.json", tasks)
     return main(
         parameters(**changes),
-        None,
         generated=generated,
         annotations=root / "annotations",
         images=images,
@@ -105,7 +104,6 @@ def test_simulated_annotators_to_splits_without_a_shared_image_or_a_leak(tmp_pat
     traits = {name: {"prevalence": 0.3, "flip": 0.1} for name in ("discard", "change_question", "change_image")}
     annotate(
         AnnotationsParameters(**traits, cancelled=0.02, seed=seed),
-        None,
         source="sample",
         world="sample",
         brought=tmp_path / "brought",

@@ -50,7 +50,6 @@ def run_stage(folder: Path, *texts: str) -> dict[str, float]:
     (folder / "brought").mkdir(exist_ok=True)
     return main(
         RelevanceParameters(**section),
-        None,
         questions=questions["viquae"],
         text_runs=folder,
         image_runs=folder,

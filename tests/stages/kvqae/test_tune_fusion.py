@@ -27,7 +27,6 @@ def tune(folder, folders, step=STEP, alphas=None):
     own = fuse.FuseAndTuneParameters(**encoders, depth=6, rrf_k=60, weights=alphas or weights(), step=step)
     fuse.main(
         own,
-        None,
         **given(folders),
         passage_qrels=folder / "runs/relevance/validation_passage.qrels",
         article_qrels=folder / "runs/relevance/validation_article.qrels",

@@ -35,7 +35,7 @@ def tune(tmp_path, folders, step=0.1):
     out = {"out_choice": tmp_path / "reranking.json", "out_tried": tmp_path / "tried.csv"}
     out |= {"out_tuned": tmp_path / "tuned.json", "out": tmp_path}
     qrels = tmp_path / "runs" / "validation_passage.qrels"
-    rerank_fuse.main(PARAMETERS.model_copy(update={"step": step}), None, **given(folders), qrels=qrels, **out)
+    rerank_fuse.main(PARAMETERS.model_copy(update={"step": step}), **given(folders), qrels=qrels, **out)
     return read_json(tmp_path / "tuned.json")
 
 

@@ -7,7 +7,7 @@ from trivium.page.headline import NUMBERS, odmap_by_seed
 def test_what_exists_is_collected(tmp_path):
     keys = dict.fromkeys(NUMBERS["kvqae/evaluate.json"].values(), 0.12345678)
     write_json(tmp_path / "metrics/kvqae/evaluate.json", keys | {"other": 1.0})
-    numbers = main(Parameters(), None, folder=tmp_path / "metrics", out_odmap=tmp_path / "odmap.csv")
+    numbers = main(Parameters(), folder=tmp_path / "metrics", out_odmap=tmp_path / "odmap.csv")
     assert numbers["kvqae_bm25_mrr"] == 0.123457
     assert "kvqae_em_text" not in numbers  # its stage has not run
     assert (tmp_path / "odmap.csv").read_text() == "training,seed,k,odmap\n"

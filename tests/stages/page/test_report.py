@@ -42,7 +42,6 @@ def whole(folder):
 def assembled(folder, *prompted_readers):
     main(
         PageParameters(portable="intel", prompted_readers={reader: {} for reader in prompted_readers}, identifiers={}),
-        None,
         parts=folder / "parts",
         thorough=folder / "thorough",
         published=Path("tests/published"),

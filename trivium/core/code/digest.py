@@ -46,7 +46,7 @@ RECORDED = "pins.lock.yaml"  # the one file beside the code that runs write
 CODE_YAML, PARAMS = Path("code.yaml"), Path("params.yaml")
 OWN_STAGE = "code"  # has no digest
 _NO_PACKAGE = {*OWN, *sys.stdlib_module_names, "__main__"}
-_COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)")
+_COMMAND = re.compile(r"(?:^|\s)-m\s+([\w.]+)(?:\s+([\w.]+))?")  # `-m stages kvqae.fuse` runs `stages.kvqae.fuse`
 _REFERENCE = re.compile(r"\$\{\s*([^{}]+?)\s*\}")
 _distributions = cache(packages_distributions)
 
@@ -153,7 +153,9 @@ def stage_parts(folder: Path, code: Code, parameters: dict[str, Any] | None = No
     setting = {"setting run.portable": str(run.get("portable") if isinstance(run, dict) else None)}
     for name, command, values in read_stages(folder, parameters):
         members: dict[str, list[str]] = {}
-        starts = [module for module in _COMMAND.findall(command) if module in code.modules and name != OWN_STAGE]
+        runs = _COMMAND.findall(command) if name != OWN_STAGE else []
+        named = [start for module, word in runs for start in (module, f"{module}.__main__", f"{module}.{word}")]
+        starts = [start for start in named if start in code.modules]
         for family, text in ChainMap(*(code.facts(start).declared.get("LOADS", {}) for start in starts)).items():
             with suppress(BadInput):
                 words = enumerate(_REFERENCE.split(text))  # every second one is a reference

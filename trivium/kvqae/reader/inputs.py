@@ -160,8 +160,8 @@ class Row(Parameters):
         return self
 
 
-class ReadParameters(Parameters):
-    """Section `kvqae.read`."""
+class AnswerParameters(Parameters):
+    """How a reader reads questions with passages, and how its answers are compared."""
 
     places: ClassVar[Mapping[str, str]] = {
         "max_tokens": "kvqae.texts.pair_tokens",
@@ -169,6 +169,16 @@ class ReadParameters(Parameters):
         "answer_tokens": "kvqae.reader.answer_tokens",
         "permutations": "kvqae.statistics.permutations",
     }
+    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    answer_tokens: int = Field(ge=1, description="Longest answer")
+    batch: int = Field(ge=1, description="Pairs read together")
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
+    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's test")
+
+
+class ReadParameters(AnswerParameters):
+    """Section `kvqae.read`."""
+
     passages: int | None = Field(default=None, ge=1, description="Best passages read, where a row does not say")
     rows: dict[str, Row] = Field(min_length=1, description="Rows of the table")
     sweep_passages: tuple[Annotated[int, Field(ge=1)], ...] = Field(
@@ -176,16 +186,11 @@ class ReadParameters(Parameters):
         description="Numbers of passages tried on validation, by exact match, for each row that reads the best of them",
     )
     sweep_questions: int = Field(ge=1, description="Validation questions asked for it, from the first on")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    answer_tokens: int = Field(ge=1, description="Longest answer")
-    batch: int = Field(ge=1, description="Pairs read together")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
     asked_row: str = Field(description="Row that `make ask` reads as: its number of passages, weighted or not")
     compared: tuple[tuple[str, str], ...] = Field(
         min_length=1,
         description="Pairs of rows whose exact match Fisher's test compares, expected order first",
     )
-    permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
     seed: int = Field(default=0, ge=0, description="Of the test's draws")
 
     @model_validator(mode="before")
