@@ -7,7 +7,7 @@ import pydantic
 import pytest
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters, used_values, validate, values_of
+from trivium.core.parameters import Parameters, shared, used_values, validate, values_of
 
 FILE = Path("params.yaml")
 
@@ -18,6 +18,18 @@ class Reading(Parameters):
     model: str
 
     places: ClassVar = {"max_tokens": "kvqae.texts.max_tokens", "model": "kvqae.cells.{cell}.model"}
+
+
+class Asking(Reading):
+    depth: int = shared("kvqae.depth", ge=1)
+
+    places: ClassVar = {"batch": "kvqae.texts.batch"}
+
+
+def test_places_are_said_with_a_field_by_the_class_or_by_what_it_inherits_from():
+    assert Asking.places == {"depth": "kvqae.depth", "batch": "kvqae.texts.batch", **Reading.places}
+    with pytest.raises(pydantic.ValidationError, match="depth"):
+        Asking(batch=1, max_tokens=1, model="clip", depth=0)
 
 
 TREE = {"kvqae": {"read": {"batch": 4}, "texts": {"max_tokens": 72}, "cells": {"a": {"model": "clip"}}}}
