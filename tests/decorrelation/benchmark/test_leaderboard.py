@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 import torch
 
-from stages.decorrelation import evaluate as stage
 from tests.decorrelation.benchmark.benchmark_project import (
     RETRIEVE,
     Words,
@@ -22,6 +21,7 @@ from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
 from trivium.decorrelation.benchmark.scores import MEASURES, PAIRS, TESTED, score
 from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
+from trivium.decorrelation.evaluation.tables import cell_metrics
 from trivium.decorrelation.models.interface import start
 from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 from trivium.formats.picture_corpora import read_corpus
@@ -101,7 +101,7 @@ def test_a_model_gets_the_graphs_own_figures(kind, project, tmp_path):
         painted=data / "painted/coco/cv2", engine=LocalEngine(1), work=tmp_path / "work", out=tmp_path / "retrieved",
     )  # fmt: skip
     questions = read_data_set(read_corpus(data / "raw/coco"), data / "phrases/coco.parquet", data / "removals/coco", {})
-    graph = stage.cell_metrics("cell", read_answers(tmp_path / "retrieved", questions))
+    graph = cell_metrics("cell", read_answers(tmp_path / "retrieved", questions))
     board = odmap([str(folder), f"again=graph:{folder}"], project)
     assert [row.source for row in board.rows] == [f"graph:{kind}"] * 2
     names = {"still_named": "synthetic_removed_named"} | {f"odmap@{k}": f"synthetic_odmap@{k}" for k in (1, 5, 10)}

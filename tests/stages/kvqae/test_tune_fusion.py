@@ -10,6 +10,7 @@ from tests.kvqae.fusion_world import ENCODERS, ROWS, TEXT_ENCODERS, weights, wri
 from tests.stages.kvqae.test_fuse import given
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run
+from trivium.kvqae.retrieval.fusion import FuseAndTuneParameters
 from trivium.measures.fusion import linear_fusion
 from trivium.measures.ranking import evaluate
 
@@ -24,7 +25,7 @@ def world(tmp_path):
 def tune(folder, folders, step=STEP, alphas=None):
     """Fuse with these weights, and tune; returns the metrics of tuning."""
     encoders = {"text_encoders": TEXT_ENCODERS, "image_encoders": ENCODERS}
-    own = fuse.FuseAndTuneParameters(**encoders, depth=6, rrf_k=60, weights=alphas or weights(), step=step)
+    own = FuseAndTuneParameters(**encoders, depth=6, rrf_k=60, weights=alphas or weights(), step=step)
     fuse.main(
         own,
         **given(folders),
