@@ -32,11 +32,13 @@ class Parameters(pydantic.BaseModel):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Gather the places of the class and of those that it inherits from."""
-        extras = {name: field.json_schema_extra for name, field in cls.model_fields.items()}
+        """Gather the places: what the class says comes first, then what its fields say, then what it inherits."""
+        extras = {
+            name: cls.model_fields[name].json_schema_extra for name in cls.__annotations__.keys() & cls.model_fields
+        }
         own = {name: str(extra["place"]) for name, extra in extras.items() if isinstance(extra, dict)}
-        said = ChainMap(*(dict(base.places) for base in cls.__mro__ if issubclass(base, Parameters)))
-        cls.places = {**own, **said}
+        inherited = (dict(base.places) for base in cls.__mro__[1:] if issubclass(base, Parameters))
+        cls.places = dict(ChainMap(dict(vars(cls).get("places", {})), own, *inherited))
 
 
 def shared(key: str, default: Any = ..., **field: Any) -> Any:
