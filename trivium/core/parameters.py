@@ -34,7 +34,7 @@ class Parameters(pydantic.BaseModel):
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Gather the places: what the class says comes first, then what its fields say, then what it inherits."""
         extras = {
-            name: cls.model_fields[name].json_schema_extra for name in cls.__annotations__.keys() & cls.model_fields
+            name: field.json_schema_extra for name, field in cls.model_fields.items() if name in cls.__annotations__
         }
         own = {name: str(extra["place"]) for name, extra in extras.items() if isinstance(extra, dict)}
         inherited = (dict(base.places) for base in cls.__mro__[1:] if issubclass(base, Parameters))
