@@ -87,8 +87,6 @@ def main(
 
 
 def _check(dataset: str, source: str, local: str) -> None:
-    if dataset not in SOURCES:
-        raise BadInput("no such data set", field="--dataset", got=dataset, choices=SOURCES)
     if source not in SOURCES[dataset]:
         raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=SOURCES[dataset])
     if dataset == "flickr30k" and source == "hub":

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json, write_json
@@ -22,8 +21,6 @@ def encode_folder(
 ) -> dict[str, float]:
     """Encode a folder of image shards to `vectors.npy` and `pictures.parquet`, one row an image, in their order."""
     settings = encoder_parameters(encoder, parameters.settings)
-    if not settings.model.exists():
-        raise BadInput("no such folder", file=settings.model, expected=f"the model of kvqae.image_encoders.{encoder}")
     encode = partial(
         image_features.encode_shards, work=context.work, encoder=encoder, settings=settings, parameters=parameters
     )

@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 from trivium.formats.questions import read_questions
@@ -31,8 +30,6 @@ def main(
 
     Without relevant retrieved passages, a question is trained on the relevant passages of its own article.
     """
-    if reader not in parameters.losses:
-        raise BadInput("no such reader", field="kvqae.reader_finetune.losses", got=reader, choices=parameters.losses)
     reduction = parameters.losses[reader]
     start = max_base if reduction == "max" else base
     task = partial(

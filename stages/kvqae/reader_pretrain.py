@@ -3,7 +3,6 @@
 from functools import partial
 from pathlib import Path
 
-from trivium.core.errors import BadInput
 from trivium.core.stage import Context, stage
 from trivium.core.tasks import run_task
 from trivium.kvqae.reader.inputs import TrainingData
@@ -28,12 +27,9 @@ def main(
 
     If --published has `reader`, it is used as the reader with the loss `mean`.
     """
-    if reader not in parameters.losses:
-        raise BadInput("no such reader", field="kvqae.reader_pretrain.losses", got=reader, choices=parameters.losses)
+    source = TrainingData(questions, runs, passages, articles)
     if parameters.losses[reader] == "mean" and (published / "reader").is_dir():
-        return take_published(
-            parameters, published / "reader", source=TrainingData(questions, runs, passages, articles), out=out
-        )  # fmt: skip
+        return take_published(parameters, published / "reader", source=source, out=out)
     task = partial(
         train_reader,
         parameters=parameters,
@@ -42,7 +38,7 @@ def main(
         base=base,
         base_name=str(base),
         new_heads=True,
-        source=TrainingData(questions, runs, passages, articles),
+        source=source,
         data=DATA,
     )
     return run_task(context, task, out, description="reader")
