@@ -229,9 +229,9 @@ def execute(
     work = Path(".work") / section / _fingerprint(section, parameters, arguments, digest)
     work.mkdir(parents=True, exist_ok=True)
     drawn = Curves(work / "curves.jsonl")
-    stage = os.environ.get("DVC_STAGE", section) if run.mlflow else ""
+    recorded = os.environ.get("DVC_STAGE", section) if run.mlflow else ""
     logged = {f"{section}.{key}": value for key, value in parameters.model_dump().items()}
-    with Tracker(drawn, stage, str(work), **logged) as tracker:
+    with Tracker(drawn, recorded, str(work), **logged) as tracker:
         if "context" in inspect.signature(main).parameters:
             arguments["context"] = Context(tracker=tracker, work=work, engine=_engine(run, work))
         measured = main(parameters, **arguments) or {}
