@@ -15,10 +15,7 @@ from trivium.nets.bert import TOWERS
 class DprFinetuneParameters(DprParameters):
     """Section `kvqae.dpr_finetune`."""
 
-    start: Path = shared(
-        "kvqae.text_encoders.dpr_zero_shot.model",
-        description="Folder of the zero-shot encoders",
-    )
+    start: Path = shared("kvqae.text_encoders.dpr_zero_shot.model", description="Folder of the zero-shot encoders")
 
 
 @stage("kvqae.dpr_finetune", metrics="metrics/kvqae/dpr_finetune.json", curves=True)

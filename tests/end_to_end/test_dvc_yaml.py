@@ -15,7 +15,7 @@ from tests import stage_paths
 from tests.page.parts import undeclared
 from tests.stage_paths import read_and_written
 from trivium.core.code.digest import OWN, Code, read_stages
-from trivium.core.parameters import Parameters, read_parameters
+from trivium.core.parameters import read_parameters
 from trivium.page.contents import ARTICLES, stage_of
 
 ROOT = Path(__file__).parents[2]
@@ -114,8 +114,8 @@ def get(key: str) -> object:
 @pytest.mark.parametrize("name", STAGES)
 def test_what_stands_elsewhere_is_tracked(name):
     """A stage's values that stand outside its section are parameters of it in dvc.yaml, too."""
-    named = [value for module in modules_of(STAGES[name]) for value in vars(import_module(module)).values()]
-    models = [value for value in named if isinstance(value, type) and issubclass(value, Parameters)]
+    modules = [import_module(module) for module in modules_of(STAGES[name]) if module != "stages.track"]
+    models = [stage_paths.section_and_model(module)[1] for module in modules]
     wanted = {re.sub(r"\{\w+\}.*", "", key) for model in models for key in model.places.values()}
     items = GRAPH[name].get("foreach", {})
     cells = [item for item in items.values() if isinstance(item, dict)] if isinstance(items, dict) else []
