@@ -9,6 +9,7 @@ import yaml
 from PIL import Image
 from pyarrow import csv
 
+from stages.kvqae.page_construction import STEPS
 from tests.kvqae.fusion_world import IMAGE, weights
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_json_lines, write_table
@@ -132,8 +133,8 @@ def write_world(folder: Path) -> dict[str, Any]:
         for name, box in zip(ANSWERS, ([30.0, 20.0, 60.0, 70.0], None, None), strict=True)
     ]
     write_table(folder / "features/questions/arcface/pictures.parquet", pa.Table.from_pylist(faces))
-    for stage, values in METRICS.items():
-        write_json(measured / f"{stage}.json", values)
+    for step in STEPS:
+        write_json(measured / f"{step}.json", METRICS.get(step, {}))
     names = ("article_face", "article_no_face", "article", "passage", "passage_persons", "passage_non_persons")
     write_json(
         folder / "evaluation/tables.json", {name: block(name, {"bm25": 0.1, "dpr_few_shot": 0.2}) for name in names}
