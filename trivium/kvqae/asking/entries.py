@@ -217,6 +217,6 @@ def _rows(table: Path) -> Iterator[tuple[int, str, str, list[str]]]:
         return
     for row, record in read_json_lines(table):
         field = Field(record, table, row)
-        image = field.get_or("image", [])
-        images = [image.value] if isinstance(image.value, str) else image.texts()
+        named = field.get_or("image", [])
+        images = [named.value] if isinstance(named.value, str) else named.texts()
         yield row, field["title"].text().strip(), field["text"].text(), list(filter(None, images))
