@@ -25,7 +25,7 @@ from bench import harness
 from bench.real import REAL, RESULTS, committed
 from trivium.complexity.frames.labels import MostFrequentFrame, collect_labels, form_of
 from trivium.complexity.frames.linear.features import Words
-from trivium.complexity.frames.linear.parser import LinearFrameParser
+from trivium.complexity.frames.linear.parser import LinearFrameParser, Pieces
 from trivium.complexity.frames.parser_folder import start_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, train_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total, triggers_in
@@ -82,9 +82,9 @@ class Sentences(LinearFrameParser):
     """Linear models for texts that are single sentences."""
 
     @staticmethod
-    def split(texts: Sequence[str]) -> list[tuple[int, Words]]:
+    def prepare(texts: Sequence[str]) -> tuple[Pieces, int]:
         """Return each text whole, as one sentence."""
-        return [(number, Words.of(text)) for number, text in enumerate(texts)]
+        return [(number, Words.of(text)) for number, text in enumerate(texts)], 0
 
 
 Parser = Lexicon | LinearFrameParser | FrameParser

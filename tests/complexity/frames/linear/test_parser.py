@@ -18,10 +18,9 @@ from trivium.complexity.frames.linear.features import (
     matrix,
 )
 from trivium.complexity.frames.linear.parser import LinearFrameParser
-from trivium.complexity.frames.linear.triggers import Triggers, annotated_occurrences, count_lexicon
 from trivium.complexity.frames.parser_folder import load_parser, save_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
-from trivium.formats.framed_texts import AnnotatedText, FrameInstance, LexicalUnit, Span
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 
 NONE = frozenset(("Other_sense",))
 
@@ -105,7 +104,7 @@ def test_a_saved_parser_of_the_same_seed_reads_the_same(
     parser: LinearFrameParser, held: list[AnnotatedText], tmp_path: Path
 ):
     again = LinearFrameParser.learn(one_sentence(150, 0), no_frames=NONE, partial=True, seed=0)
-    save_parser(tmp_path / "parser", again, base="nothing", data="texts")
+    save_parser(tmp_path / "parser", again, base=tmp_path / "none", data="texts")
     loaded, plain = load_parser(tmp_path / "parser"), [text.text for text in held]
     assert loaded.parse(plain) == parser.parse(plain)
     assert loaded.labels == parser.labels
@@ -126,23 +125,16 @@ def test_words_that_full_annotation_leaves_out_evoke_nothing():
     assert scores.f1 > 0.9
 
 
-def test_an_example_does_not_tell_its_own_answer():
-    """A lexical unit that is seen once: without itself nothing is known of it, and the model must not learn otherwise."""
-    text = one_sentence(1, 0)[0]
-    (place,) = annotated_occurrences(Words.of(text.text), text.frames, NONE)
-    (option,) = place.right
-    (own,) = Triggers(count_lexicon([place])).rows(place, [option], own=1)
-    (unknown,) = Triggers({}).rows(replace(place, right=frozenset()), [option])
-    assert own.tolist() == unknown.tolist()
-
-
-def test_elements_lie_one_in_the_other_but_do_not_cross():
-    words = Words.of("Le roi de la ville perd son or .")
-    elements = frozenset({("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)})
-    taught = [EvokedFrame(words, "Losing", "perdre", "verb", 5, 6, elements)] * 12
-    model = learn_elements(taught, {"Losing": ["Owner", "Place", "Possession"]}, 0)
-    (found,) = model.find([replace(taught[0], elements=frozenset())])
-    assert found == [("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)]
+def test_elements_share_no_word():
+    text = "Le roi de la ville perd son or ."
+    named = (("Owner", "Le roi de la ville"), ("Place", "de la ville"), ("Possession", "son or"))
+    elements = tuple(FrameElement(name, find(text, words), "core") for name, words in named)
+    instance = FrameInstance("Losing", LexicalUnit("perdre", "verb", find(text, "perd")), elements)
+    taught = EvokedFrame.of(Words.of(text), instance)
+    assert taught.elements == {("Owner", 0, 5), ("Place", 2, 5), ("Possession", 6, 8)}
+    model = learn_elements([taught] * 12, {"Losing": ["Owner", "Place", "Possession"]}, 0)
+    (found,) = model.find([EvokedFrame(taught.place, replace(instance, elements=()))])
+    assert found in ([("Owner", 0, 5), ("Possession", 6, 8)], [("Place", 2, 5), ("Possession", 6, 8)])
     assert model.find([]) == []
 
 

@@ -2,12 +2,12 @@
 
 Two logistic regressions say where elements of the frame begin and end; the likeliest pairs are candidates. A third one
 says of each candidate and each element of the frame whether they go together. What is likelier than a threshold is
-kept, the likeliest first; an element may lie inside another of a different name, but elements do not cross.
+kept, the likeliest first; elements that share words with one of these are left out.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,14 +15,14 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 
 from trivium.complexity.frames.linear import features as hashed
-from trivium.complexity.frames.linear.features import Features, Weights, Words
+from trivium.complexity.frames.linear.features import Features, Stretch, Weights, Words
 from trivium.formats.framed_texts import FrameInstance
 
 CANDIDATES = 20  # stretches a frame
 LONGEST = 60  # words of an element
 BOUND_PENALTY = 1e-5
-PENALTIES = (1e-4, 3e-4)
-THRESHOLDS = (0.005, 0.01, 0.02, 0.03, 0.05, 0.08, 0.12, 0.2, 0.3)
+PENALTY = 1e-4
+THRESHOLD = 0.02  # of a probability; about the best of the French FrameNet's folds
 PARTS = 3  # of the training frames, so that no model scores what it learned from
 _STEPS = (0, 1, 2, 3, 4, 6, 9, 14, 22)
 _PAUSE = frozenset(",;:.")
@@ -30,79 +30,73 @@ _FINITE = frozenset(("finite", "be", "have", "modal"))
 _CLAUSE = frozenset(("that", "relative", "conjunction"))
 _LIGHT = frozenset(("determiner", "preposition", "number"))
 Named = tuple[str, int, int]  # element, first word, the one after the last
+Names = Mapping[str, Iterable[str]]  # of the elements of each frame
 
 
-@dataclass(frozen=True)
-class EvokedFrame:
-    """A frame in a sentence: its lexical unit, its trigger (words `first` to before `after`), its known elements."""
+class EvokedFrame(NamedTuple):
+    """A frame, and its trigger in a sentence."""
 
-    words: Words
-    frame: str
-    lemma: str
-    part_of_speech: str
-    first: int
-    after: int
-    elements: frozenset[Named] = frozenset()
+    place: Stretch
+    instance: FrameInstance
 
     @classmethod
     def of(cls, words: Words, instance: FrameInstance) -> "EvokedFrame | None":
-        """A frame of a text; None when its trigger has no word here. Elements without any word are left out."""
-        unit = instance.lexical_unit
-        place = words.under(unit.span)
-        if place is None:
-            return None
-        named = ((element.name, words.under(element.span)) for element in instance.elements)
-        elements = frozenset((name, *bounds) for name, bounds in named if bounds is not None)
-        return cls(words, instance.frame, unit.lemma, unit.part_of_speech, *place, elements)
+        """A frame of a text; None when its trigger has no word here."""
+        place = words.under(instance.lexical_unit.span)
+        return None if place is None else cls(Stretch(words, *place), instance)
+
+    @property
+    def elements(self) -> frozenset[Named]:
+        """Its elements; those without any word in the sentence are left out."""
+        named = ((element.name, self.place.words.under(element.span)) for element in self.instance.elements)
+        return frozenset((name, *bounds) for name, bounds in named if bounds is not None)
 
     @property
     def trigger(self) -> str:
         """Its part of speech, the class of its form and of the word before: infinitive, passive, …"""
-        classes = self.words.describe({"-1": self.first - 1})
-        return f"{self.part_of_speech} {hashed.class_of(self.words.lower[self.after - 1])} {classes['c-1']}"
+        (words, first, after), part_of_speech = self.place, self.instance.lexical_unit.part_of_speech
+        return f"{part_of_speech} {hashed.class_of(words.lower[after - 1])} {words.describe({'': first - 1})['c']}"
 
     def between(self, first: int, after: int, longest: int) -> dict[str, Any]:
         """Describe where a stretch lies from the trigger: side, distance, the classes on the way, joined if few."""
-        side, gap = "around" if first <= self.first and after >= self.after else "in", slice(0)
-        if after <= self.first or first >= self.after:
-            side = "before" if after <= self.first else "after"
-            gap = slice(after, self.first) if side == "before" else slice(self.after, first)
-        far, classes, words = gap.stop - (gap.start or 0), self.words.classes[gap], self.words.lower[gap]
+        words, begin, end = self.place
+        side, gap = "around" if first <= begin and after >= end else "in", slice(0)
+        if after <= begin or first >= end:
+            side, gap = ("before", slice(after, begin)) if after <= begin else ("after", slice(end, first))
+        classes = words.classes[gap]
         return {
             "side": side,
-            "at": f"{side} {_step(far)}",
+            "at": f"{side} {_step(len(classes))}",
             "passed": classes,
-            "way": f"{side} {' '.join(classes)}" if far <= longest else "long",
-            "words": f"{side} {' '.join(words)}" if far <= 3 else "long",
+            "way": f"{side} {' '.join(classes)}" if len(classes) <= longest else "long",
+            "words": f"{side} {' '.join(words.lower[gap])}" if len(classes) <= 3 else "long",
         }
 
 
 @dataclass(frozen=True)
 class Elements:
-    """Finds the elements of frames: the names of each frame's elements, three models, and a threshold."""
+    """Finds the elements of frames by models of what begins an element, ends one, and fits a name."""
 
-    names: Mapping[str, Iterable[str]]
-    begins: Weights
-    ends: Weights
-    fits: Weights
-    threshold: float
+    names: Names
+    weights: Mapping[str, Weights]  # of `begins`, `ends`, `fits`
 
     def find(self, frames: Sequence[EvokedFrame]) -> list[list[Named]]:
         """The elements of each frame, in the order of the text."""
         bounds = _bounds(frames)
-        odds = np.stack([hashed.log_odds(weights, bounds) for weights in (self.begins, self.ends)], axis=1)
+        odds = np.stack([hashed.log_odds(self.weights[name], bounds) for name in ("begins", "ends")], axis=1)
         rows, pairs = _pairs(frames, odds, self.names)
-        return _chosen(len(frames), pairs, expit(hashed.log_odds(self.fits, hashed.matrix(rows))), self.threshold)
+        scores = expit(hashed.log_odds(self.weights["fits"], hashed.matrix(rows)))
+        return _choose(len(frames), pairs, scores)
 
 
-def learn_elements(taught: Sequence[EvokedFrame], names: Mapping[str, Iterable[str]], seed: int) -> Elements:
-    """Learn from frames with their elements; penalty and threshold are chosen by F1 on a part of them."""
+def learn_elements(taught: Sequence[EvokedFrame], names: Names, seed: int) -> Elements:
+    """Learn from frames with their elements."""
     part = np.random.default_rng(seed).permutation(len(taught)) % PARTS
-    of_place = np.repeat(part, [len(frame.words) + 1 for frame in taught])
-    bounds = _bounds(taught)
+    of_place = np.repeat(part, [len(frame.place.words) + 1 for frame in taught])
+    bounds, elements = _bounds(taught), [frame.elements for frame in taught]
     is_bound = np.array(
-        [[any(named[side] == place for named in frame.elements) for side in (1, 2)]
-         for frame in taught for place in range(len(frame.words) + 1)]
+        [[any(named[side] == place for named in own) for side in (1, 2)]
+         for frame, own in zip(taught, elements, strict=True) for place in range(len(frame.place.words) + 1)]
     )  # fmt: skip
 
     def fit_bounds(places: NDArray[np.bool_]) -> list[Weights]:
@@ -113,38 +107,28 @@ def learn_elements(taught: Sequence[EvokedFrame], names: Mapping[str, Iterable[s
         held = of_place == number
         odds[held] = np.stack([hashed.log_odds(weights, bounds[held]) for weights in fit_bounds(~held)], axis=1)
     rows, pairs = _pairs(taught, odds, names)
-    features = hashed.matrix(rows)
-    right = np.array([(name, first, after) in taught[number].elements for number, name, first, after in pairs])
-    is_held = np.array([part[number] == 0 for number, *_ in pairs])
-    annotated = sum(len(frame.elements) for frame, of in zip(taught, part, strict=True) if of == 0)
-    best = (-1.0, PENALTIES[0], THRESHOLDS[0])
-    for penalty in PENALTIES:
-        weights = hashed.fit_logistic(features[~is_held], right[~is_held], penalty, seed)
-        scores = expit(hashed.log_odds(weights, features[is_held]))
-        for threshold in THRESHOLDS:
-            chosen = _chosen(len(taught), [pairs[k] for k in np.flatnonzero(is_held)], scores, threshold)
-            good = sum(len(frame.elements.intersection(row)) for row, frame in zip(chosen, taught, strict=True))
-            best = max(best, (2 * good / max(sum(map(len, chosen)) + annotated, 1), penalty, threshold))
-    _, penalty, threshold = best
-    begins, ends = fit_bounds(np.ones(len(of_place), dtype=bool))
-    return Elements(names, begins, ends, hashed.fit_logistic(features, right, penalty, seed), threshold)
+    right = np.array([(name, first, after) in elements[number] for number, name, first, after in pairs])
+    begins, ends = fit_bounds(np.full(len(of_place), fill_value=True))
+    fits = hashed.fit_logistic(hashed.matrix(rows), right, PENALTY, seed)
+    return Elements(names, {"begins": begins, "ends": ends, "fits": fits})
 
 
 def _bounds(frames: Sequence[EvokedFrame]) -> csr_matrix:
     """Features of every place between words of every frame's sentence, from before the first to after the last."""
     rows = []
     for frame in frames:
-        keys = (f"frame {frame.frame}", f"trigger {frame.trigger}", f"unit {frame.lemma}")
-        for place in range(len(frame.words) + 1):
-            values: dict[str, Any] = {**frame.words.describe({str(step): place + step for step in (-2, -1, 0, 1)})}
-            values |= frame.between(place, place, 6)
-            features = hashed.fill_in("bound", values | {"passed": _counted(values["passed"], 2)})
+        words, unit = frame.place.words, frame.instance.lexical_unit
+        keys = (f"frame {frame.instance.frame}", f"trigger {frame.trigger}", f"unit {unit.lemma}")
+        for place in range(len(words) + 1):
+            near = words.describe({str(step): place + step for step in (-2, -1, 0, 1)})
+            lies = frame.between(place, place, 6)
+            features = hashed.fill_in("bound", near | lies | {"passed": _count(lies["passed"], 2)})
             rows.append(np.concatenate([features, hashed.join_keys(features, keys)]))
     return hashed.matrix(rows)
 
 
 def _pairs(
-    frames: Sequence[EvokedFrame], odds: NDArray[np.float64], names: Mapping[str, Iterable[str]]
+    frames: Sequence[EvokedFrame], odds: NDArray[np.float64], names: Names
 ) -> tuple[list[Features], list[tuple[int, str, int, int]]]:
     """Features of every candidate with every element of its frame; (frame's number, element, first, after).
 
@@ -152,15 +136,15 @@ def _pairs(
     """
     rows, pairs, start = [], [], 0
     for number, frame in enumerate(frames):
-        size, trigger = len(frame.words) + 1, frame.trigger
-        log_p = -np.logaddexp(0, -odds[start : start + size])
-        start += size
+        evoked, unit, trigger = frame.instance.frame, frame.instance.lexical_unit, frame.trigger
+        log_p = -np.logaddexp(0, -odds[start : start + len(frame.place.words) + 1])
+        start += len(log_p)
         for rank, (first, after) in enumerate(_candidates(log_p)):
             features = _stretch_features(frame, first, after, float(log_p[first, 0]), float(log_p[after, 1]), rank)
             of_trigger = hashed.join_keys(features, [f"trigger {trigger}"])
-            for name in names.get(frame.frame, ()):
-                keys = (name, f"{name} {frame.frame}", f"{name} {trigger}",
-                        f"{name} {frame.part_of_speech} {frame.frame}", f"{name} unit {frame.lemma}")  # fmt: skip
+            for name in names.get(evoked, ()):
+                keys = (name, f"{name} {evoked}", f"{name} {trigger}",
+                        f"{name} {unit.part_of_speech} {evoked}", f"{name} unit {unit.lemma}")  # fmt: skip
                 rows.append(np.concatenate([features, of_trigger, hashed.join_keys(features, keys)]))
                 pairs.append((number, name, first, after))
     return rows, pairs
@@ -176,26 +160,16 @@ def _candidates(log_p: NDArray[np.float64]) -> list[tuple[int, int]]:
     return [divmod(int(place), len(log_p)) for place in order if np.isfinite(scores.flat[place])]
 
 
-def _chosen(
-    count: int, pairs: Sequence[tuple[int, str, int, int]], scores: NDArray[np.float64], threshold: float
-) -> list[list[Named]]:
-    """The likeliest pairs of each frame that go together."""
+def _choose(count: int, pairs: Sequence[tuple[int, str, int, int]], scores: NDArray[np.float64]) -> list[list[Named]]:
+    """The likeliest pairs of each frame that share no word."""
     kept: list[list[Named]] = [[] for _ in range(count)]
     for place in np.argsort(-scores, kind="stable").tolist():
-        if scores[place] <= threshold:
+        if scores[place] <= THRESHOLD:
             break
-        number, *named = pairs[place]
-        if all(_fit_together(tuple(named), other) for other in kept[number]):
-            kept[number].append(tuple(named))
+        number, name, first, after = pairs[place]
+        if all(after <= other[1] or other[2] <= first for other in kept[number]):
+            kept[number].append((name, first, after))
     return [sorted(listed, key=lambda named: named[1:]) for listed in kept]
-
-
-def _fit_together(one: Named, other: Named) -> bool:
-    """Whether two elements are apart, or one lies inside the other and has another name."""
-    (name, first, after), (other_name, begin, end) = one, other
-    apart = after <= begin or end <= first
-    inside = (begin <= first and after <= end) or (first <= begin and end <= after)
-    return apart or (inside and name != other_name and (first, after) != (begin, end))
 
 
 def _step(number: int) -> int:
@@ -203,21 +177,21 @@ def _step(number: int) -> int:
     return next((step for step in _STEPS if number <= step), 99)
 
 
-def _counted(classes: Sequence[str], most: int) -> str:
+def _count(classes: Sequence[str], most: int) -> str:
     """Count pauses, finite verbs and beginnings of clauses, each up to `most`."""
     return " ".join(str(min(most, sum(name in kind for name in classes))) for kind in (_PAUSE, _FINITE, _CLAUSE))
 
 
 def _stretch_features(frame: EvokedFrame, first: int, after: int, begins: float, ends: float, rank: int) -> Features:
-    words = frame.words
+    words = frame.place.words
     classes, forms = words.classes[first:after], words.lower[first:after]
     head = next((form for form, name in zip(forms, classes, strict=True) if name not in _LIGHT), "#")
     open_marks = (classes.count("(") != classes.count(")")) + (classes.count("«") != classes.count("»"))
     lies = frame.between(first, after, 4)
     values = lies | words.describe({"-1": first - 1, "0": first, "e": after - 1, "n": after}) | {
         "size": _step(after - first), "rank": _step(rank), "head": head, "head_end": head[-3:],
-        "unbalanced": open_marks + classes.count('"') % 2, "passed": _counted(lies["passed"], 3),
-        "inside": _counted(classes, 2), "infinitive": "infinitive" in classes,
+        "unbalanced": open_marks + classes.count('"') % 2, "passed": _count(lies["passed"], 3),
+        "inside": _count(classes, 2), "infinitive": "infinitive" in classes,
         "is_first": first == 0, "is_last": after >= len(words) - 1,
         "begins": max(-8, int(1.5 * begins)), "ends": max(-8, int(1.5 * ends)),
         "both": max(-12, int(1.5 * (begins + ends))),

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import snowballstemmer
@@ -28,13 +28,7 @@ _BY_ENDING = {name: re.compile(f"(?:{endings})$") for name, endings in _FRENCH["
 TEMPLATES = {
     name: [feature for row in rows for feature in row.split("|")] for name, rows in _FRENCH["templates"].items()
 }
-_STEMMER = snowballstemmer.stemmer("french")
-
-
-@lru_cache(maxsize=100_000)
-def stem_of(word: str) -> str:
-    """The Snowball stem of a word in lower case."""
-    return str(_STEMMER.stemWord(word))
+stem_of = lru_cache(maxsize=100_000)(snowballstemmer.stemmer("french").stemWord)  # of a word in lower case
 
 
 @lru_cache(maxsize=100_000)
@@ -52,7 +46,7 @@ def class_of(word: str) -> str:
     return next((name for name, ending in _BY_ENDING.items() if ending.search(lower)), "word")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Words:
     """The words of a sentence: where they stand in the text, in lower case, their stems and classes."""
 
@@ -78,10 +72,6 @@ class Words:
         touched = [place for place, word in enumerate(self.spans) if word.overlaps(span)]
         return (touched[0], touched[-1] + 1) if touched else None
 
-    def characters(self, first: int, after: int) -> Span:
-        """The span of words `first` to before `after`."""
-        return Span(self.spans[first].start, self.spans[after - 1].end)
-
     def describe(self, places: Mapping[str, int]) -> dict[str, str]:
         """Form, stem, class and ending (`w`, `s`, `c`, `e` and the place's name); `#` where no word is."""
         values = {}
@@ -91,6 +81,29 @@ class Words:
                 values[f"{kind}{name}"] = column[place] if is_word else "#"
             values[f"e{name}"] = values[f"w{name}"][-3:]
         return values
+
+
+class Stretch(NamedTuple):
+    """Words `first` to before `after` of a sentence."""
+
+    words: Words
+    first: int
+    after: int
+
+    @property
+    def form(self) -> str:
+        """The words themselves."""
+        return " ".join(self.words.lower[self.first : self.after])
+
+    @property
+    def stem(self) -> str:
+        """Their stems."""
+        return " ".join(self.words.stems[self.first : self.after])
+
+    @property
+    def span(self) -> Span:
+        """Their characters."""
+        return Span(self.words.spans[self.first].start, self.words.spans[self.after - 1].end)
 
 
 BITS = 22  # of a column's number: some hundred thousand features share four million columns
@@ -110,7 +123,7 @@ def fill_in(template: str, values: Mapping[str, object]) -> Features:
 
 def join_keys(features: Features, keys: Iterable[str]) -> Features:
     """The features as those of each key alone, key by key."""
-    return np.concatenate([(features * _MIX) ^ np.uint32(zlib.crc32(key.encode())) for key in keys])
+    return np.concatenate([(features * _MIX) ^ key for key in hash_names(keys)])
 
 
 def matrix(rows: Sequence[Features]) -> csr_matrix:
@@ -128,11 +141,7 @@ Weights = NDArray[np.float64]  # (columns + 1,), the last one is the intercept
 
 
 def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed: int) -> Weights:
-    """Two-class logistic regression by averaged stochastic gradients.
-
-    Args:
-        true: (rows,) the class; both must occur.
-    """
+    """Two-class logistic regression by averaged stochastic gradients; both classes must occur in `true`, (rows,)."""
     from sklearn.linear_model import SGDClassifier  # takes a second to import
 
     model = SGDClassifier(loss="log_loss", alpha=penalty, average=True, max_iter=8, tol=None, random_state=seed)
