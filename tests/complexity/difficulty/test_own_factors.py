@@ -55,7 +55,7 @@ def test_columns_of_a_file_are_factors_and_numbers_are_cut_as_the_papers(tmp_pat
     )
     assert {row["factor"] for row in found.rows} >= {"has_picture", "age", "long_answer"}
     assert [note for note in notes if "my.csv" in note] == [
-        "my.csv: questions with an empty cell are in neither set: has picture 1 of 40, age 1 of 40."
+        f"my.csv: 1 of 40 questions have no {name}, and are in neither set." for name in ("has picture", "age")
     ]
 
 
@@ -63,8 +63,8 @@ def test_what_a_file_lacks_is_said(tmp_path):
     rows = [f"{key},{n % 2}" for n, key in enumerate(IDS[:-3])] + ["elsewhere,1"]
     found, notes = analyse(write(tmp_path / "my.csv", "id,old", *rows, ""))
     assert (found.factors.codes["old"][-3:] == -1).all()
-    assert "my.csv: rows of questions that the set does not have are left out: 1 (elsewhere)." in notes
-    assert "my.csv: 3 of 40 questions have no row, and are in neither set." in notes
+    assert "my.csv: rows of questions that the set does not have are left out: 1, the first 'elsewhere'." in notes
+    assert "my.csv: 3 of 40 questions have no old, and are in neither set." in notes
     same, notes = analyse(write(tmp_path / "same.csv", "id,old", *(f"{key},yes" for key in IDS)))
     assert "old" not in same.factors.codes
     assert "old says the same of all questions, and is left out of the factors." in notes
@@ -122,8 +122,12 @@ def test_functions_are_factors(tmp_path, monkeypatch):
     found, _ = analyse("mine_of_test:early")
     assert found.factors.codes["early"].tolist() == [int(key[0] == "s") for key in IDS]
     for name, message in (
-        ("mine_of_test:late", r"no such function in the module; got 'mine_of_test:late' \(choices: early\)"),
-        ("mine_of_tests:early", "no such module; got 'mine_of_tests:early'"),
+        (
+            "mine_of_test:late",
+            r"no such function: module 'mine_of_test' has no attribute 'late'; got 'mine_of_test:late'",
+        ),
+        ("mine_of_tests:early", "no such function: No module named 'mine_of_tests'; got .*; expected module:function"),
+        ("mine_of_test:LIMIT", "the function int fails for the question 's0': TypeError: 'int' object is not callable"),
         ("frames", r"no such factors; got 'frames'; expected .* \(choices: question_word, answer_type"),
         ("frames.csv", "frames.csv"),
     ):

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import Literal
 
@@ -52,21 +51,13 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Answers:
-    """The models' answers to a set's questions, by training: the model's name, or `NAME#1`, … of several.
+    """The models' answers to a set's questions, by training: the model's name, or `NAME#1`, … of several."""
 
-    Attributes:
-        trainings: names of a model's trainings, by model.
-        texts: (questions,) answers; "" where one is missing.
-        missing: (questions,) which are.
-        unknown: answers to questions that the set does not have.
-        abstained: of the unanswerable questions that it answered, the share without an answer; None without any.
-    """
-
-    trainings: dict[str, list[str]]
-    texts: dict[str, list[str]]
-    missing: dict[str, NDArray[np.bool_]]
-    unknown: dict[str, int]
-    abstained: dict[str, float | None]
+    trainings: dict[str, list[str]]  # names of a model's trainings, by model
+    texts: dict[str, list[str]]  # (questions,) answers; "" where one is missing
+    missing: dict[str, NDArray[np.bool_]]  # (questions,) which are
+    unknown: dict[str, int]  # answers to questions that the set does not have
+    abstained: dict[str, float | None]  # share without answer of the unanswerable ones that it answered; None: of none
 
     def by_question(self, questions: Sequence[AskedQuestion]) -> dict[str, dict[str, str]]:
         """The answers by training and question id."""
@@ -75,12 +66,10 @@ class Answers:
 
 
 def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequence[Source]], say: Say) -> Answers:
-    """Read every model's answers, and say which are missing.
+    """Read every model's answers, and say which are missing or left out.
 
-    Args:
-        models: by model, a file of any form that `read_answers` knows, or the answers themselves by question; or a list
-            of these, one a training.
-        say: called with each sentence on what is missing or left out.
+    A model has a file of any form that `read_answers` knows, the answers themselves by question, or a list of these,
+    one a training.
 
     Raises:
         BadInput: no model, or see `read_answers`.
@@ -122,26 +111,19 @@ def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequen
 
 def _of_mapping(source: Given, ids: Sequence[str], field: str) -> tuple[dict[str, str], int]:
     """The answers by question, and how many are to questions that the set does not have; ids may be whole numbers."""
-    if not isinstance(source, Mapping):
-        expected = "a file, or {question's id: answer}"
-        raise BadInput("no answers", field=field, got=type(source).__name__, expected=expected)
-    named = {str(key) if isinstance(key, Integral) else key: answer for key, answer in source.items()}
+    named = {str(key): answer for key, answer in source.items()}
     own = {identifier: named[identifier] for identifier in ids if identifier in named}
-    if not own or len(named) < len(source):
-        problem = "a question twice" if own else "no answer to any of the questions"
-        expected = f"ids such as {', '.join(map(repr, ids[:3]))}"
-        raise BadInput(problem, field=field, got=list(source)[:3], expected=expected)
+    if not own:
+        raise BadInput("no answer to any of the questions", field=field, got=list(source)[:3],
+                       expected=f"ids such as {', '.join(map(repr, ids[:3]))}")  # fmt: skip
     answers = {identifier: answer for identifier, answer in own.items() if answer is not None}
     if wrong := next((pair for pair in answers.items() if not isinstance(pair[1], str)), None):
         raise BadInput("not a text", field=field, got=wrong, expected="a text, or None")
-    return answers, len(source) - len(own)
+    return answers, len(named) - len(own)
 
 
 def kept_questions(lacking: Mapping[str, NDArray[np.bool_]], missing: Missing | None, say: Say) -> NDArray[np.bool_]:
-    """A mask of the questions that are analysed, (questions,).
-
-    Args:
-        lacking: by model, which questions have no answer.
+    """A mask of the questions that are analysed, (questions,), by those that each model lacks.
 
     Raises:
         BadInput: a model lacks more than a tenth of the answers and `missing` is not set; or nothing is left.

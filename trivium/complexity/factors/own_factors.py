@@ -1,22 +1,14 @@
 """Further factors of question sets: columns of a CSV file, Python functions, and members by name (docs/difficulty.md).
 
-| member | factors |
-|---|---|
-| question_word | asks_who, asks_when, asks_where, asks_why, asks_how, asks_how_many; the others ask what or which |
-| answer_type | number_answer, name_answer; the others are phrases |
-| negation | negated |
-| word_rarity | rare_words: the question's content words stand in few of the set's texts |
-
 Each adds a test for every model, and Holm's correction then costs the others power: so none is computed by default.
-How long an answer is, `long_answer`, is always among the factors.
 """
 
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
+from pkgutil import resolve_name
 from traceback import extract_tb
 from typing import Any, NamedTuple
 
@@ -140,7 +132,7 @@ def add_factors(
     """
     for source in sources:
         if callable(source) or _FUNCTION.fullmatch(str(source)):
-            columns = _of_function(source if callable(source) else _load(str(source)), questions)
+            columns = _of_function(source, questions)
         elif str(source) in MEMBERS:
             columns = MEMBERS[str(source)](questions, texts, language)
         elif isinstance(source, str) and not Path(source).exists() and not Path(source).suffix:
@@ -155,24 +147,13 @@ def add_factors(
                 note(f"{name} says the same of all questions, and is left out of the factors.")
 
 
-def _load(name: str) -> Callable[[AskedQuestion], Any]:
-    module, _, function = name.partition(":")
-    try:
-        imported = import_module(module)
-    except ModuleNotFoundError as error:
-        if error.name not in (module, module.partition(".")[0]):
-            raise
-        expected = "module:function, in this folder or installed"
-        raise BadInput("no such module", field="factors", got=name, expected=expected) from None
-    loaded = getattr(imported, function, None)
-    if not callable(loaded):
-        choices = [key for key, value in vars(imported).items() if callable(value) and key[0] != "_"]
-        raise BadInput("no such function in the module", field="factors", got=name, choices=choices)
-    return loaded
-
-
-def _of_function(function: Callable[[AskedQuestion], Any], questions: Sequence[AskedQuestion]) -> dict[str, Column]:
+def _of_function(source: FactorSource, questions: Sequence[AskedQuestion]) -> dict[str, Column]:
     """One column, called as the function is, labelled by the first line of its docstring."""
+    try:
+        function: Any = source if callable(source) else resolve_name(str(source))
+    except (ImportError, AttributeError) as error:
+        expected = "module:function, in this folder or installed"
+        raise BadInput(f"no such function: {error}", field="factors", got=source, expected=expected) from error
     name = getattr(function, "__name__", type(function).__name__)
     label = next(iter((function.__doc__ or "").strip().splitlines()), "").rstrip(".") or name.replace("_", " ")
     values: list[Value] = []
@@ -205,32 +186,26 @@ def _of_file(
             raise BadInput("id twice", file=path, row=row, field="id", got=identifier,
                            expected=f"one row a question, the first in row {cells[identifier][0]}")  # fmt: skip
         cells[identifier] = row, record
-    strangers = cells.keys() - set(ids)
+    strangers = sorted(cells.keys() - set(ids))
     if len(strangers) == len(cells):
-        shown = ", ".join(map(repr, list(ids)[:3]))
         raise BadInput("no row is of a question of the set", file=path, field="id", got=list(cells)[:3],
-                       expected=f"ids such as {shown}")  # fmt: skip
-    lacking = sum(question.id not in cells for question in questions)
+                       expected=f"ids such as {', '.join(map(repr, ids[:3]))}")  # fmt: skip
     if strangers:
-        shown = ", ".join(sorted(strangers)[:3]) + " …" * (len(strangers) > 3)
-        note(f"{path.name}: rows of questions that the set does not have are left out: {len(strangers)} ({shown}).")
-    if lacking:
-        note(f"{path.name}: {lacking} of {len(questions)} questions have no row, and are in neither set.")
-    names = next(iter(cells.values()))[1]
-    if not names:
-        raise BadInput("no columns but the ids", file=path, expected="columns of yes and no, or of numbers")
-    columns, empty = {}, {}
-    for column in names:
+        note(f"{path.name}: rows of questions that the set does not have are left out: {len(strangers)}, the first "
+             f"{strangers[0]!r}.")  # fmt: skip
+    columns: dict[str, Column] = {}
+    for column in next(iter(cells.values()))[1]:
         name = re.sub(r"\W+", "_", column).strip("_") or "factor"  # it names folders, too
         cells_of = {identifier: (row, record[column].strip().lower()) for identifier, (row, record) in cells.items()}
         is_yes_no = any(cell in _YES_NO for _, cell in cells_of.values())
         read = {identifier: _value(cell, path, row, column, is_yes_no) for identifier, (row, cell) in cells_of.items()}
         if name in columns:
-            raise BadInput("two columns of one name", file=path, field=column, got=names)
+            raise BadInput("two columns of one name", file=path, field=column, got=name)
         columns[name] = Column(column.replace("_", " "), [read.get(question.id) for question in questions])
-        empty[column] = sum(read.get(question.id, False) is None for question in questions)
-    if counts := [f"{column} {count} of {len(questions)}" for column, count in empty.items() if count]:
-        note(f"{path.name}: questions with an empty cell are in neither set: {', '.join(counts)}.")
+        if lacking := columns[name].values.count(None):
+            note(f"{path.name}: {lacking} of {len(questions)} questions have no {column}, and are in neither set.")
+    if not columns:
+        raise BadInput("no columns but the ids", file=path, expected="columns of yes and no, or of numbers")
     return columns
 
 
