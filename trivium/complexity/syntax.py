@@ -42,20 +42,14 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
     Raises:
         BadInput: its models are not there.
     """
+    from trivium.language.french_syntax import load_spacy, load_stanza, parse_spacy, parse_stanza
+
     listed = list(texts.values())
     if parameters.parser == "stanza":
-        from trivium.language.french_syntax import load_stanza, parse_stanza
-
         pipeline = load_stanza(Path(parameters.stanza_folder), parameters.stanza_package)
-        trees = [
-            sentences
-            for first in range(0, len(listed), parameters.batch)
-            for sentences in parse_stanza(pipeline, listed[first : first + parameters.batch])
-        ]
+        trees = parse_stanza(pipeline, listed, parameters.batch)
     else:
-        from trivium.language.french_syntax import best_installed, load_spacy, parse_spacy
-
-        trees = parse_spacy(load_spacy(parameters.spacy_model or best_installed()), listed, parameters.batch)
+        trees = parse_spacy(load_spacy(parameters.spacy_model), listed, parameters.batch)
     return dict(zip(texts, trees, strict=True))
 
 

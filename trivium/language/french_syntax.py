@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from trivium.core.errors import BadInput
+from trivium.core.tables import in_groups
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 from trivium.language.spacy_pipelines import load_pipeline
@@ -14,15 +15,11 @@ from trivium.language.spacy_pipelines import load_pipeline
 PIPELINES = ("fr_dep_news_trf", "fr_core_news_lg", "fr_core_news_md", "fr_core_news_sm")  # the best first
 
 
-def best_installed() -> str:
-    """Name the best of spaCy's French pipelines that is installed, or else one to install."""
+def load_spacy(name: str | None) -> Any:
+    """Load a pipeline, the best one installed where none is named; see `load_pipeline`."""
     from spacy.util import is_package
 
-    return next(filter(is_package, PIPELINES), PIPELINES[2])
-
-
-def load_spacy(name: str) -> Any:
-    """Load a pipeline; see `load_pipeline`."""
+    name = name or next(filter(is_package, PIPELINES), PIPELINES[2])
     package = f"a folder, or a package for spaCy {version('spacy')} got by `python -m spacy download {name}` "
     choices = f"(French: {', '.join(PIPELINES)}), or complexity.syntax.parser: conllu or stanza"
     return load_pipeline(name, expected=package + choices)
@@ -37,14 +34,13 @@ def parse_spacy(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Se
 
 
 def _spacy_tree(words: list[Any]) -> Sentence | None:
-    """Make a tree without white-space tokens, whose dependents move to the token's head; None if nothing is left."""
+    """Make a tree without white-space tokens, whose dependents move to the root; None if nothing is left."""
     kept = [word for word in words if not word.is_space]
     if not kept:
         return None
     numbers = {word.i: number for number, word in enumerate(kept, 1)}
-    heads = [0 if word.head.i == word.i else numbers.get(_head(word).i, 0) for word in kept]
-    # A root of white space leaves its dependents without a head: the first of them becomes the root.
-    root = 1 + heads.index(0)
+    heads = [0 if word.head.i == word.i else numbers.get(word.head.i, 0) for word in kept]
+    root = 1 + next((at for at, word in enumerate(kept) if word.head.i == word.i), heads.index(0))
     tokens = [
         Token(
             id=number,
@@ -58,14 +54,6 @@ def _spacy_tree(words: list[Any]) -> Sentence | None:
         for number, (word, head) in enumerate(zip(kept, heads, strict=True), 1)
     ]
     return Sentence(tuple(tokens), Span(tokens[0].span.start, tokens[-1].span.end))
-
-
-def _head(word: Any) -> Any:
-    """Find the nearest head that is not white space; a root is its own head."""
-    head = word.head
-    while head.is_space and head.head.i != head.i:
-        head = head.head
-    return head
 
 
 LANGUAGE = "fr"
@@ -107,10 +95,12 @@ def load_stanza(folder: Path, package: str) -> Any:
         ) from error
 
 
-def parse_stanza(pipeline: Any, texts: Sequence[str]) -> list[list[Sentence]]:
-    """Parse texts with stanza in one batch; returns the sentences of each."""
+def parse_stanza(pipeline: Any, texts: Sequence[str], batch: int) -> list[list[Sentence]]:
+    """Parse texts with stanza, so many at a time; returns the sentences of each."""
     return [
-        [_stanza_tree(sentence) for sentence in document.sentences] for document in pipeline.bulk_process(list(texts))
+        [_stanza_tree(sentence) for sentence in document.sentences]
+        for part in in_groups(texts, batch)
+        for document in pipeline.bulk_process(part)
     ]
 
 

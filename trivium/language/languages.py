@@ -44,16 +44,12 @@ class Word(NamedTuple):
 
 
 class Language(ABC):
-    """Rules by which texts of one language are split and compared.
+    """Rules by which texts of one language are split and compared; `code` is that of ISO 639-1.
 
-    Attributes:
-        code: ISO 639-1.
-        name: in English.
-        note: what its rules lack, or how its words are found if not by white space; "" for nothing.
-        boundary: pattern of ends of sentences; its last group, or the whole match, lies between two sentences.
+    `note` says what its rules lack, or how its words are found if not by white space; "" for nothing.
     """
 
-    boundary = _ENDS
+    boundary = _ENDS  # of sentences; its last group, or the whole match, lies between two of them
 
     def __init__(self, code: str, name: str, note: str = "") -> None:
         self.code, self.name, self.note = code, name, note
@@ -76,12 +72,11 @@ class Language(ABC):
 
     def sentences(self, text: str) -> list[Span]:
         """Split a text into sentences by punctuation, without the white space around them; none is empty."""
-        ends = [match for match in self.boundary.finditer(text) if not self.continues(match)]
-        return cut(text, [match.span(match.lastindex or 0) for match in ends])
+        return cut(text, [match.span(match.lastindex or 0) for match in self.ends(text)])
 
-    def continues(self, match: re.Match[str]) -> bool:
-        """Whether a boundary belongs to an abbreviation, and so ends no sentence."""
-        return False
+    def ends(self, text: str) -> Iterable[re.Match[str]]:
+        """Find the ends of sentences."""
+        return self.boundary.finditer(text)
 
     def _content_stems(self, text: str) -> frozenset[str]:
         """Collect the distinct stems of the content words of a text."""
@@ -116,7 +111,7 @@ def stop_words(code: str) -> frozenset[str]:
 
 @cache
 def is_punctuation(character: str) -> bool:
-    """Whether Unicode calls a character punctuation, or ASCII does."""
+    """Whether a character is punctuation by Unicode or by ASCII."""
     return unicodedata.category(character)[0] == "P" or character in "$+<=>^`|~"
 
 
@@ -127,6 +122,7 @@ def without_punctuation(text: str) -> str:
 
 _SPACED = re.compile(r"\S+")
 _ABBREVIATION = 8  # characters of the longest, with its full stop
+_NEVER = r"(?!)"
 _RULES: dict[str, dict[str, str]] = read_beside(__file__, "spaced.yaml")
 STEMMERS = _RULES["stemmers"]
 """Language code → the name of its stemmer in Snowball."""
@@ -153,11 +149,8 @@ def _letters(text: str) -> list[str]:
 class Spaced(Language):
     """A language whose words are separated by white space.
 
-    Args:
-        words: splits a text into words.
-        answer_words: splits an answer into normalised words; None: as MLQA. Where none is left, `words` are used.
-        closing: quotation marks and brackets that may follow a full stop, for a language whose sentences begin with
-            capitals of Latin; None: any other.
+    Answers are split by `answer_words`, else as by MLQA; where no word is left, `words` are used. `closing` are the
+    quotation marks and brackets that may follow a full stop, for languages whose sentences begin with Latin capitals.
     """
 
     def __init__(
@@ -179,13 +172,13 @@ class Spaced(Language):
             self.boundary = re.compile(
                 rf"[.!?…](?:\s?[{closing}])*(\s+)(?![A-Z]\.)(?=[«\"'(\[¿¡„“]?\s*[A-ZÀ-ÖØ-ÞŒ0-9])|(\n+)"
             )
-        articles, abbreviations = _RULES["articles"].get(code), _RULES["abbreviations"].get(code)
-        self._articles = re.compile(articles) if articles else None
+        articles, abbreviations = (_RULES[name].get(code, _NEVER) for name in ("articles", "abbreviations"))
+        self._articles = re.compile(articles)
         self._words, self._answer_words = words, answer_words or self._mlqa_words
         self._stem: Callable[[str], str] = cache(snowballstemmer.stemmer(stemmer).stemWord) if stemmer else str
         self._stems_of = cache(self._stems_of_form)  # texts repeat few forms, and these fewer words
         self._content_free = self.stop_words.union(_RULES["empty_words"].get(code, "").split())
-        self._abbreviation = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$") if abbreviations else None
+        self._abbreviation = re.compile(rf"(?<![^\s(\"'])(?:{abbreviations})\.$")
 
     def words(self, text: str) -> list[str]:
         """Split a text into runs of letters and digits, in lower case."""
@@ -199,17 +192,16 @@ class Spaced(Language):
         """Split a text at white space."""
         return [Word(Span(*match.span()), self._stems_of(match[0])) for match in _SPACED.finditer(text)]
 
-    def continues(self, match: re.Match[str]) -> bool:
-        """Whether a full stop belongs to an abbreviation."""
-        if self._abbreviation is None or match[0][0] != ".":
-            return False
-        end = match.start() + 1
-        return self._abbreviation.search(match.string, max(0, end - _ABBREVIATION), end) is not None
+    def ends(self, text: str) -> Iterable[re.Match[str]]:
+        """Find the ends of sentences; the full stop of an abbreviation is none."""
+        for match in self.boundary.finditer(text):
+            end = match.start() + 1
+            if match[0][0] != "." or not self._abbreviation.search(text, max(0, end - _ABBREVIATION), end):
+                yield match
 
     def _mlqa_words(self, text: str) -> list[str]:
         """Split as MLQA: lower case, no punctuation of any script, none of the language's articles."""
-        bare = without_punctuation(fold(text).lower())
-        return (bare if self._articles is None else self._articles.sub(" ", bare)).split()
+        return self._articles.sub(" ", without_punctuation(fold(text).lower())).split()
 
     def _stems_of_form(self, form: str) -> frozenset[str]:
         """Stem the content words of one token."""

@@ -23,20 +23,13 @@ _THOUGHTS = re.compile(r"<think>.*?(?:</think>|\Z)|\A(?:(?!<think>).)*</think>",
 
 @dataclass(frozen=True)
 class Reply:
-    """An endpoint's answer.
+    """An endpoint's answer."""
 
-    Attributes:
-        content: the model's words.
-        finish: why it stopped: `stop`, `length` (cut at max_tokens), or whatever the endpoint says.
-        prompt_tokens, completion_tokens: what was paid for; 0 where the endpoint does not say.
-        reasoning: characters of the model's reasoning, which were cut off.
-    """
-
-    content: str
-    finish: str
-    prompt_tokens: int
+    content: str  # the model's words
+    finish: str  # why it stopped: `stop`, `length` (cut at max_tokens), or whatever the endpoint says
+    prompt_tokens: int  # paid for; 0 where the endpoint does not say
     completion_tokens: int
-    reasoning: int = 0
+    reasoning: int = 0  # characters of the model's reasoning, which were cut off
 
     @property
     def final(self) -> bool:

@@ -1,6 +1,5 @@
 """Client of an OpenAI-compatible endpoint: rate limit, retries after transient errors, no key in any message."""
 
-import email.utils
 import json
 import os
 import random
@@ -119,7 +118,8 @@ class Endpoint:
             self._count("server_errors")
         else:
             raise self._failure(said)
-        wait_s = seconds_of(error.response.headers.get("retry-after"), time.time())
+        header = error.response.headers.get("retry-after", "")
+        wait_s = float(header) if header.isdecimal() else None
         if wait_s is not None and wait_s > LONGEST_WAIT:
             raise self._failure(f"asks to wait for {wait_s:.0f} seconds ({said})")
         return wait_s
@@ -225,17 +225,3 @@ def _of_parts(parts: list[Any]) -> tuple[str, int]:
 def _clean(text: str) -> str:
     """Replace lone surrogates, which JSON may hold and UTF-8 may not, by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def seconds_of(retry_after: str | None, now: float) -> float | None:
-    """Convert the header Retry-After, a number or a date, to seconds from now; None for neither (RFC 9110 §10.2.3)."""
-    if retry_after is None:
-        return None
-    try:
-        return max(0.0, float(int(retry_after)))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, email.utils.parsedate_to_datetime(retry_after).timestamp() - now)
-    except ValueError:
-        return None

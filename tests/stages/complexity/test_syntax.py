@@ -144,7 +144,7 @@ def test_stanza_documents_become_trees(gold):
             other.append("2\t.\t_\t_\t_\t_\t1\tpunct\t_\tstart_char=14|end_char=15")
             return [CoNLL.conll2doc(input_str="\n".join([*block, "", *other, "", ""]))]
 
-    ((first, second),) = parse_stanza(Pipeline(), ["Vu du roi. Non."])
+    ((first, second),) = parse_stanza(Pipeline(), ["Vu du roi. Non."], 1)
     assert [(t.id, t.form, t.lemma, t.part_of_speech, t.head, t.relation) for t in first.tokens] == [
         (1, "Vu", "voir", "VERB", 0, "root"),
         (2, "de", "de", "ADP", 4, "case"),

@@ -37,19 +37,12 @@ _WORD = re.compile(rf"['’]s\b|(?:{_LETTER})+(?:n['’]t\b)?|[^\w\s{NO_WIDTH}]|
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One caption, split into words and punctuation marks.
+    """One caption, split into words and punctuation marks."""
 
-    Attributes:
-        text: the caption as written.
-        words: in lower case; `'s` is a word of its own, a hyphen inside a compound is none.
-        spans: (start, end) of each word in the text, characters.
-        hyphenated: places of words that a hyphen joins to the one before.
-    """
-
-    text: str
-    words: tuple[str, ...]
-    spans: tuple[tuple[int, int], ...]
-    hyphenated: frozenset[int] = frozenset()
+    text: str  # as written
+    words: tuple[str, ...]  # in lower case; `'s` is a word of its own, a hyphen inside a compound is none
+    spans: tuple[tuple[int, int], ...]  # (start, end) of each word in the text, characters
+    hyphenated: frozenset[int] = frozenset()  # places of words that a hyphen joins to the one before
 
     def word(self, place: int) -> str:
         """Return the word at a place; "." after the last one."""
@@ -85,21 +78,13 @@ _END = ""  # key of the expression that ends at a node of the tree; no word is e
 
 
 class _Entry(NamedTuple):
-    """An expression of the word lists.
+    """An expression of the word lists."""
 
-    Attributes:
-        length: number of words.
-        classes: reported classes that it names.
-        last_only: whether it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart".
-        undoable: whether the following word can cancel it.
-        leads_out: whether it may end after its phrase: "glass of wine".
-    """
-
-    length: int
-    classes: tuple[str, ...]
-    last_only: bool
-    undoable: bool
-    leads_out: bool
+    length: int  # number of words
+    classes: tuple[str, ...]  # reported classes that it names
+    last_only: bool  # it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart"
+    undoable: bool  # the following word can cancel it
+    leads_out: bool  # it may end after its phrase: "glass of wine"
 
 
 class Matcher:

@@ -84,21 +84,16 @@ _SIBILANTS = ("s", "x", "z", "ch", "sh")
 class WordLists:
     """What a matcher needs, plurals included.
 
-    Attributes:
-        strict: each expression with its classes: none where it names no class, several where it means several things,
-            as "equestrian" means a rider and a horse.
-        paper: each expression of mode `paper` with its classes: their names and the words of the paper's Table 4.
-        singular: expressions that a following word can cancel ("dog" in "dog food").
-        undone_before, undone_after: words that cancel an expression before, or after, them.
-        last_only: expressions that count only at the end of their phrase.
+    An expression of `strict` has no class where it names none, and several where it means several things, as
+    "equestrian" means a rider and a horse; `paper` has the classes' names and the words of the paper's Table 4.
     """
 
     strict: Mapping[Expression, tuple[str, ...]]
     paper: Mapping[Expression, tuple[str, ...]]
-    singular: frozenset[Expression]
-    undone_before: frozenset[str]
-    undone_after: frozenset[str]
-    last_only: frozenset[Expression]
+    singular: frozenset[Expression]  # a following word can cancel them ("dog" in "dog food")
+    undone_before: frozenset[str]  # words that cancel an expression before them
+    undone_after: frozenset[str]  # words that cancel an expression after them
+    last_only: frozenset[Expression]  # these count only at the end of their phrase
 
 
 def plural(word: str, irregular: Mapping[str, str]) -> str:
@@ -122,15 +117,6 @@ def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
     return [words] if many == words or words[0] in ("a", "an") else [words, many]
 
 
-def _sorted(names: Mapping[Expression, set[str]]) -> dict[Expression, tuple[str, ...]]:
-    return {expression: tuple(sorted(labels)) for expression, labels in names.items()}
-
-
-@cache
-def _read_words() -> dict[str, Any]:
-    return read_parameters(WORDS)
-
-
 def word_lists(classes: Sequence[str]) -> WordLists:
     """Make the lists for these classes: COCO's classes, or Flickr30k Entities' types.
 
@@ -139,7 +125,7 @@ def word_lists(classes: Sequence[str]) -> WordLists:
     Raises:
         BadInput: a class has no words.
     """
-    tree = _read_words()
+    tree = read_parameters(WORDS)
     own, types, table, irregular = tree["classes"], tree["types"], tree["table_4"], tree["irregular"]
     if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
         raise BadInput("class without words", file=WORDS, field="classes", got=missing, choices=[*own, *types])
@@ -174,8 +160,8 @@ def word_lists(classes: Sequence[str]) -> WordLists:
             add_paper(name, types[name]["words"])
     undone_before = [form[0] for word in tree["undone_before"] for form in forms(word, irregular)]
     return WordLists(
-        strict=_sorted(strict),
-        paper=_sorted(paper),
+        strict={expression: tuple(sorted(labels)) for expression, labels in strict.items()},
+        paper={expression: tuple(sorted(labels)) for expression, labels in paper.items()},
         singular=frozenset(singular),
         undone_before=frozenset(undone_before),
         undone_after=frozenset(tree["undone_after"]),
