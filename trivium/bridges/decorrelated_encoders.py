@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from functools import lru_cache, partial
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -25,12 +25,8 @@ from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
 from trivium.vision.decoding import decode
 from trivium.vision.encoders.clip import Clip
+from trivium.vision.image_encoder import Embedder
 from trivium.vision.neighbours import exact_search
-
-if TYPE_CHECKING:  # torch takes seconds to import and is needed only to encode
-    import torch
-
-    from trivium.vision.whole_images import PictureEmbedder
 
 HITS = 20
 BATCHES = 16  # that a GPU is given at a time
@@ -83,16 +79,9 @@ def question_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[
 def encode(
     folder: Path, parameters: EntitiesParameters, images: Sequence[tuple[Images, Sequence[str]]], engine: Engine
 ) -> NDArray[np.float32]:
-    """Embed images by a CLIP encoder.
+    """Embed images, named by folder, by the CLIP encoder of a folder: (images, dimension) of unit length, in order.
 
-    Args:
-        folder: of the encoder.
-        parameters: of the stage.
-        images: folders of images, and the names of those to embed.
-        engine: maps over batches of images, none of which are of two folders.
-
-    Returns:
-        (images, dimension) of unit length, in the order of the folders and names.
+    The engine maps over batches of images, none of which are of two folders.
     """
     from trivium.nets.device import pick_device
 
@@ -112,15 +101,15 @@ def _encode(batches: list[list[bytes]], *, folder: Path, max_side: int, max_pixe
 
     encoder = _load(folder)
 
-    def prepare(number: int) -> "torch.Tensor":
+    def prepare(number: int) -> Any:
         return encoder.prepare([decode(image, max_side=max_side, max_pixels=max_pixels) for image in batches[number]])
 
     return np.concatenate([encoder.embed(prepared) for prepared in Feed(prepare, len(batches), feeders())])
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path) -> "PictureEmbedder":
-    import torch
+def _load(folder: Path) -> Embedder:
+    import torch  # takes seconds
 
     from trivium.nets.device import pick_device
 
@@ -149,10 +138,7 @@ def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDA
     """MRR, P@1 and Hits@20 of each entity, the mean over its questions; entities in the order of their names.
 
     Questions about one entity often share a picture and are not independent, so the entity is the unit of the test.
-
-    Args:
-        ranks: (questions,) rank of the only right entity.
-        owners: that entity.
+    `ranks` are those of the only right entity of each question, which is its owner.
     """
     _, codes = np.unique(np.asarray(owners), return_inverse=True)
     of_question = {"mrr": 1 / ranks, "precision@1": ranks <= 1, f"hits@{HITS}": ranks <= HITS}
@@ -160,12 +146,7 @@ def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDA
 
 
 def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:
-    """Means, intervals and p-values of all pairs of rows, by measure.
-
-    Args:
-        values: {row: {measure: (entities asked,)}}.
-        parameters: of test and bootstrap.
-    """
+    """Means, intervals and p-values of all pairs of rows, by measure; `values` are {row: {measure: (entities,)}}."""
     keys = parameters.model_dump(include={"confidence", "resamples", "seed"})
     rows: dict[str, Any] = {
         row: {

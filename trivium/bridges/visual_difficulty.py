@@ -35,9 +35,7 @@ def kvqae_factors(
     """Codes of every factor, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither), and the cuts found.
 
     Args:
-        questions: in the order of all others.
-        run: the passages that the reader read, best first.
-        relevant: (questions, depth) which of its passages are.
+        run: the passages that the reader read, best first; `relevant`, (questions, depth), says which are.
         overlaps: (questions,) of the question with the first passage; NaN where it is not defined.
         routing: by question, whether a face was found and whether the entity is a person.
     """

@@ -1,6 +1,6 @@
 """The values behind the claims, one table a world and training, and whether claims hold: in each world, and in all."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,12 +23,7 @@ CONTRASTS = "data/complexity/contrasts/{reader}/seed-{training}.parquet"
 
 
 def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
-    """The evidence of every claim of a pipeline from one run of it, of `SCHEMA`.
-
-    Args:
-        folder: of the project in which it ran.
-        pipeline: its name.
-        training: seed of its trainings.
+    """The evidence of every claim of a pipeline, of `SCHEMA`, from one run of it in a folder, of this training's seed.
 
     Raises:
         BadInput: a row of a table is not there, holds no number, or the two sides have other items.
@@ -36,10 +31,8 @@ def gather(folder: Path, pipeline: str, training: int) -> pa.Table:
     parts = []
     for claim in CLAIMS[pipeline]:
         for part, source in claim.parts.items():
-            if isinstance(source, Rows):
-                items, *values = _of_rows(folder, source, training)
-            else:
-                items, *values = _of_reader(folder, source, training)
+            of_source: Callable[..., list[NDArray]] = _of_rows if isinstance(source, Rows) else _of_reader
+            items, *values = of_source(folder, source, training)
             same = [pa.array([text] * len(items)) for text in (claim.name, part)]
             parts.append(pa.table([*same, items, *values], schema=SCHEMA))
     return pa.concat_tables(parts)
@@ -146,12 +139,7 @@ def verdict(claim: Claim, difference: Difference) -> Verdict:
 
 
 def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator[Judged]:
-    """Judge every claim of a pipeline.
-
-    Args:
-        pipeline: its name.
-        evidence: by world, the tables of its trainings, as `gather` gives them; worlds without any are left out.
-    """
+    """Judge every claim of a pipeline by the tables that `gather` gave, by world; worlds without any are left out."""
     for claim in CLAIMS[pipeline]:
         worlds = tuple(_in_world(claim, world, tables) for world, tables in sorted(evidence.items()) if tables)
         complete = {in_world.world: in_world.trainings for in_world in worlds} == dict.fromkeys(
@@ -161,8 +149,8 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
         if not complete:
             verdicts.append("cannot tell")
         if claim.expected == "costs" and worlds:
-            contrasts = {part: [_contrasts(claim, part, tables) for tables in evidence.values() if tables]
-                         for part in claim.parts}  # fmt: skip
+            kept = [tables for tables in evidence.values() if tables]
+            contrasts = {part: [_contrasts(claim, part, tables) for tables in kept] for part in claim.parts}
             overall = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
             yield Judged(claim, worlds, overall, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
         else:
