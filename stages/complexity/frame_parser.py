@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 from trivium.complexity.frames.parser_folder import describe_parser, load_parser
-from trivium.complexity.frames.parser_training import FrameParserParameters, base_of, parser_job
+from trivium.complexity.frames.parser_training import FrameParserParameters, parser_job
 from trivium.complexity.frames.scores import evaluate
 from trivium.complexity.frames.tagger import FrameParser
 from trivium.core.stage import Context, stage
@@ -35,6 +35,6 @@ def main(
         metrics["steps"] = float(parameters.steps)
     scores, rows = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
     metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}
-    describe_parser(out, saved, base=base_of(parameters, base), data=str(texts), metrics=scores)
+    describe_parser(out, saved, base=base, data=str(texts), metrics=scores)
     write_csv(out_frames, list(rows[0]), rows)
     return metrics | scores

@@ -42,21 +42,13 @@ def answer_code(identifier: str, answer: str) -> str:
 
 def make_task(identifier: str, document: str, question: str, answer: str, reference: str | None) -> dict[str, Any]:
     """One task in Label Studio's import format; without a reference, annotators judge from the document alone."""
-    data = {
-        "id": identifier,
-        "answer_id": answer_code(identifier, answer),
-        "document": document,
-        "question": question,
-        "answer": answer,
-    }
+    data = {"id": identifier, "answer_id": answer_code(identifier, answer)}
+    data |= {"document": document, "question": question, "answer": answer}
     return {"data": data if reference is None else {**data, "reference": reference}}
 
 
 def labelling_config(*, show_reference: bool) -> str:
-    """The labelling interface: document, question, answer, perhaps the reference, and the choice of a verdict.
-
-    Texts reach it as task data, shown by `Text`, which renders no markup.
-    """
+    """The labelling interface: texts, which `Text` shows without rendering markup, and the choice of a verdict."""
     shown = [("Document", "document"), ("Question", "question")]
     shown += [("Reference answer", "reference")] if show_reference else []
     shown += [("Answer to judge", "answer")]
@@ -74,17 +66,11 @@ Answers = Mapping[str, Mapping[str, str]]  # by model, then question
 
 @dataclass(frozen=True)
 class Judgement:
-    """One annotator's verdict on one answer.
+    """One annotator's verdict on one answer."""
 
-    Attributes:
-        item: what was judged: the code of an answer (Label Studio), or a question and model (CSV).
-        id: the question.
-        models: those whose answer it is.
-    """
-
-    item: str
-    id: str
-    models: tuple[str, ...]
+    item: str  # what was judged: the code of an answer (Label Studio), or a question and model (CSV)
+    id: str  # of the question
+    models: tuple[str, ...]  # those whose answer it is
     annotator: str
     verdict: str
 
@@ -111,13 +97,8 @@ def read_judgements(place: Path, ids: set[str], answers: Answers) -> tuple[list[
             for model in judgement.models:
                 key = (judgement.id, model, judgement.annotator)
                 if key in places:
-                    raise BadInput(
-                        f"annotator {judgement.annotator!r} judged an answer twice, first in {places[key]}",
-                        file=path,
-                        row=row,
-                        field="annotator",
-                        got=judgement.id,
-                    )
+                    problem = f"annotator {judgement.annotator!r} judged an answer twice, first in {places[key]}"
+                    raise BadInput(problem, file=path, row=row, field="annotator", got=judgement.id)
                 places[key] = f"{path.name}:{row}"
             judgements.append(judgement)
     return judgements, dict(counts)
@@ -230,12 +211,8 @@ def correct_answers(judgements: Sequence[Judgement], answers: Answers) -> dict[s
 
 def judgements_table(judgements: Sequence[Judgement]) -> pa.Table:
     """One row a judgement and model."""
-    rows = [
-        {"id": one.id, "model": model, "item": one.item, "annotator": one.annotator, "verdict": one.verdict}
-        for one in judgements
-        for model in one.models
-    ]
     schema = pa.schema([(name, pa.string()) for name in ("id", "model", "item", "annotator", "verdict")])
+    rows = [{**vars(one), "model": model} for one in judgements for model in one.models]
     return pa.Table.from_pylist(rows, schema=schema)
 
 
@@ -243,15 +220,10 @@ RIGHT = 0.5  # a score at which an answer counts as right
 
 
 class HumanVerdicts(NamedTuple):
-    """The verdicts of people.
+    """The verdicts of people."""
 
-    Attributes:
-        right: by model and question, whether more than half of the annotators say `correct`.
-        counts: those of `agreement`, and `stale`, the verdicts on answers that no model gives.
-    """
-
-    right: Mapping[str, Mapping[str, bool]]
-    counts: Mapping[str, float]
+    right: Mapping[str, Mapping[str, bool]]  # by model and question, whether most annotators say `correct`
+    counts: Mapping[str, float]  # those of `agreement`, and `stale`, the verdicts on answers that no model gives
 
 
 class Kappa(NamedTuple):
@@ -265,14 +237,7 @@ class Kappa(NamedTuple):
 
 
 def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> HumanVerdicts:
-    """Read the verdicts of a file, or of the files of a folder, as `brought/complexity/judgements` has them.
-
-    Args:
-        path: CSV (id, model, annotator, verdict) or Label Studio's JSON export.
-
-    Raises:
-        BadInput: see `read_judgements`.
-    """
+    """Read the verdicts of a file, or of the files of a folder, by `read_judgements`."""
     judgements, counts = read_judgements(path, set(next(iter(answers.values()))), answers)
     stale = {"stale": float(counts["stale"])}
     return HumanVerdicts(correct_answers(judgements, answers), agreement(judgements) | stale)

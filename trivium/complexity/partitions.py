@@ -24,21 +24,13 @@ PARTITION_COLUMNS = ("partition", "kind", "factor", "level", "examples", "share"
 
 @dataclass(frozen=True)
 class Part:
-    """A stretch of the evaluation set.
+    """A stretch of the evaluation set."""
 
-    Attributes:
-        name: of its folder.
-        kind: "count" (how many of the chosen factors hold), "factor", or what else its maker cuts by.
-        factor: its factor; "" for a count.
-        level: how many hold, or "yes" or "no".
-        members: (examples,) which ones.
-    """
-
-    name: str
-    kind: str
-    factor: str
-    level: str
-    members: NDArray[np.bool_]
+    name: str  # of its folder
+    kind: str  # "count" (how many of the chosen factors hold), "factor", or what else its maker cuts by
+    factor: str  # "" for a count
+    level: str  # how many hold, or "yes" or "no"
+    members: NDArray[np.bool_]  # (examples,) which ones
 
 
 def chosen_factors(effects: Path, factors: Sequence[str], majority: float) -> tuple[str, ...]:
@@ -147,11 +139,7 @@ def write_part(
 ) -> None:  # fmt: skip
     """Write a part's questions in SQuAD's format, and its card: definition, size, origin, every model's score, order.
 
-    Args:
-        folder: of all parts.
-        rows: of all parts, PARTITION_COLUMNS.
-        says: the part's definition.
-        places: where it comes from, in lines.
+    `folder` and `rows` (PARTITION_COLUMNS) are those of all parts, `places` lines on where it comes from.
     """
     (folder / part.name).mkdir(parents=True)
     write_squad(folder / part.name / "data.json", questions)

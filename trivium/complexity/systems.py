@@ -67,17 +67,11 @@ RESERVED = frozenset(
 
 @dataclass(frozen=True)
 class System:
-    """A model, trained once a seed.
-
-    Attributes:
-        model: its name.
-        kind: extractive, seq2seq, causal, prompted, brought or baseline.
-        by_seed: what it answered; `NO_SEED` where a model has none.
-    """
+    """A model, trained once a seed."""
 
     model: str
-    kind: str
-    by_seed: Mapping[int, Predictions]
+    kind: str  # extractive, seq2seq, causal, prompted, brought or baseline
+    by_seed: Mapping[int, Predictions]  # what it answered; `NO_SEED` where a model has none
 
 
 def read_trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int], ids: Sequence[str]) -> list[System]:

@@ -103,8 +103,7 @@ def summarize(
 ) -> dict[str, float]:
     """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
 
-    Args:
-        baseline: (questions,) ROUGE-L that it is compared with.
+    It is compared with the ROUGE-L of `baseline`, (questions,).
     """
     metrics = {}
     options = parameters.model_dump(include=OPTIONS)
@@ -152,11 +151,7 @@ _ROUNDING = 1e-12  # a permutation that gives every frame its own scores again a
 def frame_means(
     values: Mapping[str, NDArray[np.float64]], frames: Sequence[str], drawn: str
 ) -> list[dict[str, str | float]]:
-    """Figure 2's points, worst frame first: FRAME_COLUMNS without the model.
-
-    Args:
-        values: (questions,) by measure; `rouge_l` and `rouge_l_paper`.
-    """
+    """Figure 2's points, worst frame first by the measure drawn: FRAME_COLUMNS without the model."""
     labels = np.asarray(frames)
     rows: list[dict[str, str | float]] = [
         {
@@ -170,15 +165,11 @@ def frame_means(
 
 
 def spread(values: NDArray[np.float64], frames: Sequence[str], texts: Sequence[str], *, seed: int) -> dict[str, float]:
-    """Measure how far the frames' mean scores lie apart.
+    """Measure how far the frames' means of (questions,) scores lie apart.
 
-    Args:
-        values: (questions,) scores.
-
-    Returns:
-        `frame_range` of the frames' means and, where there are several frames, their standard deviation `frame_sd`
-        (n - 1); Kruskal and Wallis' `frame_h` and `frame_p`, absent when all scores are equal; `frame_sd_by_chance`
-        and `frame_sd_p` of `spread_by_chance`, absent when nothing can be permuted.
+    `frame_range` of these means and, where there are several frames, their standard deviation `frame_sd` (n - 1);
+    Kruskal and Wallis' `frame_h` and `frame_p`, absent when all scores are equal; `frame_sd_by_chance` and
+    `frame_sd_p` of `spread_by_chance`, absent when nothing can be permuted.
     """
     labels = np.asarray(frames)
     names, number = np.unique(labels, return_inverse=True)
@@ -207,9 +198,6 @@ def spread_by_chance(
     Scores of one text are correlated. So texts with equally many questions exchange all their scores, and a text's
     scores change places within it; frames stay where they are. If neither frames nor places in a text matter, all
     such arrangements are equally likely, however texts differ.
-
-    Args:
-        values: (questions,) scores.
 
     Returns:
         (mean of the standard deviations drawn, p): p = (count + 1) / (permutations + 1) of those at least as large as
@@ -247,14 +235,9 @@ def rows_of(
     baseline: NDArray[np.float64],
     system: System,
 ) -> tuple[ModelScores, list[dict[str, str | float]], dict[str, float]]:
-    """Score a model; what is drawn depends on the seed alone, not on other models.
+    """Score a model: every answer, the rows of `frame_means`, and the row of Table 1 with spread and shuffled answers.
 
-    Args:
-        baseline: (questions,) ROUGE-L of the baseline that models are compared with.
-
-    Returns:
-        Every answer's scores; the rows of `frame_means`; its row of Table 1, with the spread of its frames and what its
-        answers score when shuffled.
+    What is drawn depends on the seed alone, not on other models.
     """
     scored = score(system, references)
     by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}

@@ -24,13 +24,9 @@ _NAMED = 3  # factors in the sentence
 class Comparison:
     """The score of model A less that of model B on every question, in points of 100.
 
-    Attributes:
-        a, b: the models.
-        difference, low, high, p: over all questions, errors by cluster.
-        smallest: the smallest difference that this set shows, at the risk and with the power of the settings.
-        rows: COMPARISON_COLUMNS a factor with large enough sets: the difference where it holds and where it does not,
-            p corrected by Holm over all of these, and the one less the other, p corrected by Holm over the factors.
-        risk: of the sentence.
+    `difference` to `p` are over all questions, errors by cluster. `rows` have COMPARISON_COLUMNS a factor with large
+    enough sets: the difference where it holds and where it does not, p corrected by Holm over all of these, and the
+    one less the other, p corrected by Holm over the factors.
     """
 
     a: str
@@ -39,9 +35,9 @@ class Comparison:
     low: float
     high: float
     p: float
-    smallest: float
+    smallest: float  # difference that this set shows, at the risk and with the power of the settings
     rows: list[dict[str, str | float]]
-    risk: float
+    risk: float  # of the sentence
 
     def __str__(self) -> str:
         """A sentence that says which model is better, and on which questions mostly."""

@@ -23,51 +23,28 @@ LEAST_MODELS = 5
 
 @dataclass(frozen=True, repr=False)
 class Difficulty:
-    """The result of an analysis; arrays over questions are in the order of `questions`.
+    """The result of an analysis; arrays over questions are in the order of `questions`."""
 
-    Attributes:
-        question_set: the set as it was read.
-        questions: those analysed.
-        language: of the set.
-        settings: of the analysis.
-        notes: what was said on the way, in words: missing answers first.
-        unit: what questions come in clusters of, `article` or `context`.
-        clusters: (questions,) number of each one's cluster.
-        everything: all answers, with what is missing.
-        answers: by training, those to the questions analysed.
-        missing: (models, questions) which of these no training has.
-        scores: by judge, by model, (questions,) in [0, 1], the mean over its trainings.
-        of_training: the same of each training.
-        baselines: by name of BASELINES, (questions,) of the judge that is analysed.
-        factors: of the questions.
-        rows: the effects, DIFFICULTY_COLUMNS a model and factor.
-        agreement: of the models on which questions are hard; None with one model.
-        irt: difficulties by the Rasch model; None with fewer than LEAST_MODELS models.
-        two_parameters: the same with a discrimination for each question.
-        verdicts: of people, if there are any.
-        kappas: by judge, agreement with them.
-    """
-
-    question_set: QuestionSet
-    questions: tuple[AskedQuestion, ...]
+    question_set: QuestionSet  # as it was read
+    questions: tuple[AskedQuestion, ...]  # those analysed
     language: Language
     settings: DifficultySettings
-    notes: tuple[str, ...]
-    unit: str
-    clusters: NDArray[np.int64]
-    everything: Answers
-    answers: dict[str, list[str]]
-    missing: NDArray[np.bool_]
-    scores: dict[str, dict[str, NDArray[np.float64]]]
-    of_training: dict[str, dict[str, NDArray[np.float64]]]
-    baselines: dict[str, NDArray[np.float64]]
+    notes: tuple[str, ...]  # what was said on the way, in words: missing answers first
+    unit: str  # what questions come in clusters of, `article` or `context`
+    clusters: NDArray[np.int64]  # (questions,) number of each one's cluster
+    everything: Answers  # all answers, with what is missing
+    answers: dict[str, list[str]]  # by training, those to the questions analysed
+    missing: NDArray[np.bool_]  # (models, questions) which of these no training has
+    scores: dict[str, dict[str, NDArray[np.float64]]]  # by judge and model (questions,), means over trainings
+    of_training: dict[str, dict[str, NDArray[np.float64]]]  # the same of each training
+    baselines: dict[str, NDArray[np.float64]]  # by name of BASELINES, (questions,) of the judge that is analysed
     factors: FreeFactors
-    rows: list[Row]
-    agreement: HardnessAgreement | None
-    irt: Irt | None
-    two_parameters: Irt | None
-    verdicts: HumanVerdicts | None
-    kappas: dict[str, Kappa]
+    rows: list[Row]  # the effects, DIFFICULTY_COLUMNS a model and factor
+    agreement: HardnessAgreement | None  # of the models on which questions are hard; None with one model
+    irt: Irt | None  # difficulties by the Rasch model; None with fewer than LEAST_MODELS models
+    two_parameters: Irt | None  # the same with a discrimination for each question
+    verdicts: HumanVerdicts | None  # of people, if there are any
+    kappas: dict[str, Kappa]  # by judge, agreement with them
 
     def __repr__(self) -> str:
         """The models' means in percent, and the effects that make a model worse."""

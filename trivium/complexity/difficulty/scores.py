@@ -35,8 +35,7 @@ def measures_of(
     """The measures of answers to these questions, by name; an answer without any word scores 0.
 
     `exact_match` and `f1` compare normalised words (a reference without any matches nothing), `rouge_l` all words;
-    `rouge_l_paper`, for French only, is ROUGE-L as the paper's tokenizer has it, which knows [a-z0-9] only
-    (complexity.md §3).
+    `rouge_l_paper`, for French only, those of the paper's tokenizer, which knows [a-z0-9] only (complexity.md §3).
     """
     kept = lru_cache(_CACHED)
     words, answer_words = (

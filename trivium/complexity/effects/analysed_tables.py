@@ -24,12 +24,9 @@ _LABELS = ("id", "text_id", "frame", "answer_element")
 def schema(
     names: Mapping[str, str], columns: Mapping[str, pa.DataType] | None = None, others: Mapping[str, str] | None = None
 ) -> pa.Schema:
-    """The schema of a table of factors; the file's metadata hold what each factor says.
+    """The schema of a table of factors, with what each says, in their order; the file's metadata hold it.
 
-    Args:
-        names: what each factor says, in the order of their columns.
-        columns: types of the columns behind them.
-        others: what the other readings of factors say, whose columns are `<name>_other`.
+    Further columns are given by their types; `others` is what other readings say, whose columns are `<name>_other`.
     """
     fields = [(name, pa.string()) for name in _LABELS] + [(name, pa.bool_()) for name in names]
     metadata = {_NAMES: json.dumps(names)} | ({_OTHERS: json.dumps(others)} if others else {})
@@ -38,14 +35,12 @@ def schema(
 
 def read_others(path: Path) -> dict[str, str]:
     """Labels of other readings, by factor, for those that have one."""
-    others: dict[str, str] = json.loads(read_schema(path).metadata.get(_OTHERS, b"{}"))
-    return others
+    return dict(json.loads(read_schema(path).metadata.get(_OTHERS, b"{}")))
 
 
 def read_names(path: Path) -> dict[str, str]:
     """Labels of a table's factors, by name, in the order of their columns."""
-    names: dict[str, str] = json.loads(read_schema(path).metadata[_NAMES])
-    return names
+    return dict(json.loads(read_schema(path).metadata[_NAMES]))
 
 
 @dataclass(frozen=True)
@@ -80,19 +75,12 @@ BASELINE = "baseline"  # the kind of rows that are not models
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores of models that were trained once or, with other seeds, several times.
-
-    Attributes:
-        models: their names.
-        trainings: (trainings, examples) each one's own.
-        of_model: (trainings,) the model's place in `models`.
-        baselines: names of the rows that were left out.
-    """
+    """Scores of models that were trained once or, with other seeds, several times."""
 
     models: tuple[str, ...]
-    trainings: NDArray[np.float64]
-    of_model: NDArray[np.intp]
-    baselines: tuple[str, ...]
+    trainings: NDArray[np.float64]  # (trainings, examples) each one's own
+    of_model: NDArray[np.intp]  # (trainings,) the model's place in `models`
+    baselines: tuple[str, ...]  # names of the rows that were left out
 
     @property
     def values(self) -> NDArray[np.float64]:

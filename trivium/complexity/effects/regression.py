@@ -17,20 +17,13 @@ _INSIDE, _OUTSIDE = 0.9, 0.5  # a yes lies in another factor's uncounted example
 
 
 class Joint(NamedTuple):
-    """Coefficients of the factors, (models, factors), in points of 100; NaN where they cannot be told apart.
+    """Coefficients of the factors, (models, factors), in points of 100; NaN where they cannot be told apart."""
 
-    Attributes:
-        coefficient: points by which a yes changes the score, all else equal.
-        low, high: confidence interval, errors clustered by text; of a factor of frames by frame.
-        p: of a coefficient of 0, errors clustered so, two-sided t with (clusters - 1) degrees of freedom.
-        p_frame: the same with errors clustered by frame.
-    """
-
-    coefficient: NDArray[np.float64]
-    low: NDArray[np.float64]
+    coefficient: NDArray[np.float64]  # points by which a yes changes the score, all else equal
+    low: NDArray[np.float64]  # of the confidence interval, errors clustered by text; of a factor of frames by frame
     high: NDArray[np.float64]
-    p: NDArray[np.float64]
-    p_frame: NDArray[np.float64]
+    p: NDArray[np.float64]  # of 0, errors clustered so, two-sided t with (clusters - 1) degrees of freedom
+    p_frame: NDArray[np.float64]  # the same with errors clustered by frame
 
 
 def joint_regression(
@@ -50,8 +43,7 @@ def joint_regression(
     without elements.
 
     Args:
-        scores: (models, examples) in [0, 1].
-        factors: (factors, examples) of 1, 0, -1.
+        scores: (models, examples) in [0, 1]; `factors`: (factors, examples) of 1, 0, -1.
         elements, texts, frames: (examples,) names or numbers.
     """
     text, frame, element = (
@@ -66,12 +58,7 @@ def joint_regression(
 
 
 def of_frames(factors: NDArray[np.int8], frames: ArrayLike) -> NDArray[np.bool_]:
-    """(factors,) whether a factor says the same of all examples of a frame, in every frame, and not of all frames.
-
-    Args:
-        factors: (factors, examples) of 1, 0, -1.
-        frames: (examples,) names or numbers.
-    """
+    """(factors,) whether a factor says the same of all examples of a frame, in every frame, and not of all frames."""
     _, first, frame = np.unique(np.asarray(frames), return_index=True, return_inverse=True)
     same: NDArray[np.bool_] = (factors == factors[:, first[frame]]).all(axis=1)
     return same & (factors != factors[:, :1]).any(axis=1)
@@ -137,9 +124,6 @@ def uncounted_dummies(factors: NDArray[np.int8]) -> NDArray[np.float64]:
 
     Where the yes of another factor lies in them by its nature (f1: without coreference resolved there is no path for
     f4), it is taken out: else that factor would be compared with the remaining uncounted examples alone.
-
-    Args:
-        factors: (factors, examples) of 1, 0, -1.
     """
     columns = []
     for codes in factors:

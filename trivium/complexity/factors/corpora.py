@@ -89,19 +89,12 @@ LexicalUnits = Mapping[str, Counter[str]]  # frame → how often each lexical un
 
 @dataclass(frozen=True)
 class Corpora:
-    """Corpora and inflections that factors are computed from.
+    """Corpora and inflections that factors are computed from."""
 
-    Attributes:
-        adaptation: lexical units by frame in the automatically annotated adaptation corpus.
-        training: lexical units by frame in the frame-annotated training texts.
-        syntax: dependency trees of the evaluation texts, by text id.
-        inflections: known forms, for f3.
-    """
-
-    adaptation: LexicalUnits
-    training: LexicalUnits
-    syntax: Mapping[str, Sequence[Sentence]]
-    inflections: Inflections
+    adaptation: LexicalUnits  # by frame in the automatically annotated adaptation corpus
+    training: LexicalUnits  # by frame in the frame-annotated training texts
+    syntax: Mapping[str, Sequence[Sentence]]  # dependency trees of the evaluation texts, by text id
+    inflections: Inflections  # known forms, for f3
 
 
 def lexical_units(texts: Sequence[AnnotatedText]) -> dict[str, Counter[str]]:

@@ -27,38 +27,26 @@ class NoParameters(Parameters):
 class Judged:
     """A factor's answers on all examples, in their order.
 
-    Attributes:
-        says: yes (E_f, expected harder), no (Ē_f), or None (in neither set, counted).
-        columns: values behind it, by the names in `Factor.columns`.
-        metrics: by names that begin with the factor's. The page shows `<name>_threshold`.
-        other: what the other reading of the paper's words says, where it is asked for: a column `<name>_other` of the
-            table, a δ below the factor's in Table 2, and no part of any other analysis.
+    `other` is what the other reading of the paper's words says, where it is asked for: a column `<name>_other` of the
+    table, a δ below the factor's in Table 2, and no part of any other analysis.
     """
 
-    says: Sequence[bool | None]
-    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    says: Sequence[bool | None]  # yes (E_f, expected harder), no (Ē_f), or None (in neither set, counted)
+    columns: Mapping[str, Sequence[Any]] = field(default_factory=dict)  # values behind it, see `Factor.columns`
+    metrics: Mapping[str, float] = field(default_factory=dict)  # the page shows `<name>_threshold`
     other: Sequence[bool | None] | None = None
 
 
 class Factor(ABC):
-    """A factor with its parameters.
+    """A factor with its parameters."""
 
-    Attributes:
-        name: of its module, of its line in params.yaml, and of its column.
-        description: what it asks, in a line.
-        settings: model of its parameters.
-        columns: types of the columns that it adds to the table.
-        other_label: what a yes of its other reading says, for a factor that has two.
-        tiny: what it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
-    """
-
-    name: ClassVar[str]
-    description: ClassVar[str]
+    name: ClassVar[str]  # of its module, of its line in params.yaml, and of its column
+    description: ClassVar[str]  # what it asks, in a line
     settings: ClassVar[type[Parameters]] = NoParameters
-    columns: ClassVar[Mapping[str, pa.DataType]] = {}
+    columns: ClassVar[Mapping[str, pa.DataType]] = {}  # types of the columns that it adds to the table
+    # What it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
     tiny: ClassVar[tuple[bool | None, ...]]
-    other_label: ClassVar[str] = ""
+    other_label: ClassVar[str] = ""  # what a yes of its other reading says, for a factor that has two
 
     def __init__(self, parameters: Any) -> None:
         self.parameters = parameters

@@ -1,21 +1,9 @@
 """Factors of reading difficulty that need no frames: any question set about texts has them (beyond the paper's §4).
 
-They replace the paper's factors where this is possible:
-
-| here | asks | stands in for |
-|---|---|---|
-| low_overlap | few of the question's content words are in the answer's sentence | f3, trigger not in question |
-| rival_sentence | another sentence has at least as many of them | |
-| far_words | many words between the answer and the nearest of them in its sentence | f4, without a parser |
-| long_answer, late_answer, long_text | more than half of the set | |
-| far_arcs | ≥ 2 arcs between the answer's head and the nearest of them (syntax) | f4 |
-| nominal_governor | the answer's head depends on a noun (syntax) | f2, nominal trigger |
-| governor_absent | the lemma that it depends on is not in the question (syntax) | f3 |
-
-f0, f5 and f6 need frames, f1 coreference chains. For f0 and f6 frames may be predicted by a parser: a question's frame
-is the one whose element covers the answer best: in the paper the answer is an element of the frame that the
-question was made from. A parser's mistakes pull the effects of both factors towards 0. Numeric properties are cut where
-they split the set most evenly.
+`LABELS` says what they ask. Some stand in for factors of the paper: nominal_governor for f2, low_overlap and
+governor_absent for f3, far_words and far_arcs for f4. f5 needs frames, f1 coreference chains. For f0 and f6 frames may
+be predicted by a parser: a question's frame is the one whose element covers the answer best; mistakes pull the effects
+of both factors towards 0. Numeric properties are cut where they split the set most evenly.
 """
 
 from collections import Counter
@@ -58,19 +46,12 @@ _FAR_ARCS = 2
 
 @dataclass(frozen=True)
 class ReadText:
-    """A context, cut once for all of its questions.
-
-    Attributes:
-        words: where they stand, with their stems.
-        sentences: where they stand.
-        stems: of the content words of each sentence.
-        length: in words, as lengths are counted.
-    """
+    """A context, cut once for all of its questions."""
 
     words: tuple[Word, ...]
     sentences: tuple[Span, ...]
-    stems: tuple[frozenset[str], ...]
-    length: int
+    stems: tuple[frozenset[str], ...]  # of the content words of each sentence
+    length: int  # in words, as lengths are counted
 
 
 def read_text(context: str, language: Language) -> ReadText:
@@ -158,19 +139,12 @@ _CUTS = {  # factor: the property that is cut; much of it is yes, but for low_ov
 
 @dataclass(frozen=True)
 class FreeFactors:
-    """The factors of a set's questions.
+    """The factors of a set's questions, by name."""
 
-    Attributes:
-        codes: by factor, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
-        cuts: by factor, the value of its property that splits the set most evenly.
-        properties: by name of PROPERTIES, (questions,), NaN where there is none.
-        labels: by factor, what a yes says.
-    """
-
-    codes: dict[str, NDArray[np.int8]]
-    cuts: dict[str, float]
-    properties: dict[str, NDArray[np.float64]]
-    labels: dict[str, str]
+    codes: dict[str, NDArray[np.int8]]  # (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither)
+    cuts: dict[str, float]  # the value of its property that splits the set most evenly
+    properties: dict[str, NDArray[np.float64]]  # by name of PROPERTIES, (questions,), NaN where there is none
+    labels: dict[str, str]  # what a yes says
 
 
 def free_factors(
@@ -243,10 +217,7 @@ def predicted_factors(
 ) -> dict[str, Says]:
     """The values of f0 (`rare_frame`) and f6 (`varied_triggers`); a factor that cannot be cut is left out.
 
-    Args:
-        frames: predicted, by context.
-        adaptation: lexical units by frame, predicted in the adaptation corpus (f0).
-        training: lexical units by frame in annotated texts (f6).
+    `frames` are predicted, by context; f0 counts units in the adaptation corpus, f6 in annotated training texts.
     """
     named = {row.id: frame_of_answer(row.place, frames[row.context]) for row in questions}
     counts = {key: sum(adaptation.get(name, Counter()).values()) for key, name in named.items() if name is not None}

@@ -13,7 +13,6 @@ from pydantic import Field
 from trivium.complexity.frames.labels import UNKNOWN
 from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.core.parameters import Parameters
-from trivium.formats.framed_texts import FrameInstance
 from trivium.formats.squad import SquadQuestion
 
 ELEMENT = pa.struct([("name", pa.string()), ("core", pa.string()), ("start", pa.int32()), ("end", pa.int32())])
@@ -63,16 +62,11 @@ def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[
             counts[f"frame {frame.frame}"] += 1
             counts["unknown_lexical_units"] += frame.lexical_unit.part_of_speech == UNKNOWN
             counts["elements"] += len(frame.elements)
-            about = {"question_id": contexts[text][0], "questions": len(contexts[text]), "text": number}
-            rows.append(about | _row(frame))
-    return pa.Table.from_pylist(rows, schema=SCHEMA), counts
-
-
-def _row(frame: FrameInstance) -> dict[str, object]:
-    unit = frame.lexical_unit
-    elements = [
-        {"name": element.name, "core": element.core, "start": element.span.start, "end": element.span.end}
-        for element in frame.elements
-    ]
-    return {"frame": frame.frame, "lemma": unit.lemma, "part_of_speech": unit.part_of_speech, "start": unit.span.start,
-            "end": unit.span.end, "elements": elements}  # fmt: skip
+            unit = frame.lexical_unit
+            elements = [{"name": element.name, "core": element.core, "start": element.span.start,
+                         "end": element.span.end} for element in frame.elements]  # fmt: skip
+            rows.append(
+                (contexts[text][0], len(contexts[text]), number, frame.frame, unit.lemma, unit.part_of_speech,
+                 unit.span.start, unit.span.end, elements)
+            )  # fmt: skip
+    return pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], schema=SCHEMA), counts

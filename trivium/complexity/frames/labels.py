@@ -27,19 +27,14 @@ def form_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class FrameLabels:
-    """Frames, their elements and their lexicon, as collected from annotated texts.
+    """Frames, their elements and their lexicon, as collected from annotated texts."""
 
-    Attributes:
-        elements: of each frame, the names of elements seen with it and the core type each mostly has.
-        units: how often each lexical unit, named `lemma.part_of_speech`, evoked each frame.
-        forms: how often each word form was each lexical unit.
-        occurrences: how often each of these forms occurs at all, as a trigger or not.
-    """
-
-    elements: Mapping[str, Mapping[str, str]]
-    units: Mapping[str, Mapping[str, int]]
-    forms: Mapping[str, Mapping[str, int]]
-    occurrences: Mapping[str, int]
+    elements: Mapping[
+        str, Mapping[str, str]
+    ]  # of each frame, the elements seen with it, and the core type each mostly has
+    units: Mapping[str, Mapping[str, int]]  # how often each lexical unit, `lemma.part_of_speech`, evoked each frame
+    forms: Mapping[str, Mapping[str, int]]  # how often each word form was each lexical unit
+    occurrences: Mapping[str, int]  # how often each of these forms occurs at all, as a trigger or not
 
     @property
     def frames(self) -> list[str]:

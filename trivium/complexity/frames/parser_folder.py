@@ -50,7 +50,7 @@ def _load_encoder(folder: Path) -> tuple[Any, PreTrainedTokenizerBase]:
     return load_pretrained(AutoModel, folder, "an encoder", new=("pooler.",), needs_offsets=True)
 
 
-def save_parser(folder: Path, parser: AnyParser, *, base: str, data: str) -> None:
+def save_parser(folder: Path, parser: AnyParser, *, base: Path, data: str) -> None:
     """Write what `load_parser` reads, with a card that tells no score yet; the folder is complete or absent."""
     with write_atomically(folder) as temporary:
         if isinstance(parser, FrameParser):
@@ -66,14 +66,15 @@ def save_parser(folder: Path, parser: AnyParser, *, base: str, data: str) -> Non
         describe_parser(temporary, parser, base=base, data=data, metrics={})
 
 
-def describe_parser(folder: Path, parser: AnyParser, *, base: str, data: str, metrics: Mapping[str, float]) -> None:
-    """Write the card of a saved parser."""
-    kind = "encoder" if isinstance(parser, FrameParser) else "linear"
+def describe_parser(folder: Path, parser: AnyParser, *, base: Path, data: str, metrics: Mapping[str, float]) -> None:
+    """Write the card of a saved parser; linear models start from no base model."""
+    is_encoder = isinstance(parser, FrameParser)
+    means = ABOUT["encoder" if is_encoder else "linear"]
     write_card(
         folder,
         title="French frame parser",
-        description=f"Finds triggers, the frames they evoke and the frames' elements, {ABOUT[kind]}",
-        base=base,
+        description=f"Finds triggers, the frames they evoke and the frames' elements, {means}",
+        base=str(base) if is_encoder else "nothing",
         data=data,
         metrics=metrics,
         licence="mit",

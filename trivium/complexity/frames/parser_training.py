@@ -147,13 +147,8 @@ def parser_job(
         parser = start_parser(base, collect_labels(training), parameters.max_tokens)
         parser.batch = parameters.batch
         metrics = train_parser(parser, training, followed, parameters, work=checkpoints, log=log)
-    save_parser(out, parser, base=base_of(parameters, base), data=str(texts))
+    save_parser(out, parser, base=base, data=str(texts))
     return metrics, log.points
-
-
-def base_of(parameters: FrameParserParameters, base: Path) -> str:
-    """The base model in a parser's card."""
-    return str(base) if parameters.kind == "encoder" else "nothing"
 
 
 def train_parser(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import compress
+from statistics import fmean
 from typing import Any
 
 from trivium.complexity.frames.labels import MostFrequentFrame
@@ -85,22 +86,22 @@ def evaluate(
         metrics["frame_f1_unmasked"] = total(score_texts(unmasked, texts, frames_in)).f1
         if any(gold):
             named = parser.frames_of(plain, gold, masked=False)
-            metrics["frame_accuracy_unmasked"] = _mean(_right(named, gold))
+            metrics["frame_accuracy_unmasked"] = fmean(_right(named, gold))
     right = _right(parser.frames_of(plain, gold), gold)
     theirs = _right([[baseline.frame(instance.lexical_unit) for instance in frames] for frames in gold], gold)
     if right:
         ambiguous = {unit for unit, counts in parser.labels.units.items() if len(counts) > 1}
         among = [instance.lexical_unit.name in ambiguous for frames in gold for instance in frames]
         metrics |= {
-            "frame_accuracy": _mean(right),
-            "baseline_frame_accuracy": _mean(theirs),
-            "frame_accuracy_margin": _mean(right) - _mean(theirs),
+            "frame_accuracy": fmean(right),
+            "baseline_frame_accuracy": fmean(theirs),
+            "frame_accuracy_margin": fmean(right) - fmean(theirs),
             "frame_accuracy_margin_p": mcnemar_exact(right, theirs),
-            "ambiguous_share": _mean(among),
+            "ambiguous_share": fmean(among),
         }
         if any(among):
-            metrics["ambiguous_frame_accuracy"] = _mean(list(compress(right, among)))
-            metrics["baseline_ambiguous_frame_accuracy"] = _mean(list(compress(theirs, among)))
+            metrics["ambiguous_frame_accuracy"] = fmean(list(compress(right, among)))
+            metrics["baseline_ambiguous_frame_accuracy"] = fmean(list(compress(theirs, among)))
     names = [instance.frame for frames in gold for instance in frames]
     every = sorted(set(names) | set(parser.labels.frames))
     return metrics, [_row(frame, predicted, gold, list(zip(names, right, theirs, strict=True))) for frame in every]
@@ -138,10 +139,6 @@ def _row(
         "recall": scores.recall,
         "f1": scores.f1,
         "element_f1": elements.f1,
-        "accuracy": _mean([row[1] for row in own]) if own else "",
-        "baseline_accuracy": _mean([row[2] for row in own]) if own else "",
+        "accuracy": fmean([row[1] for row in own]) if own else "",
+        "baseline_accuracy": fmean([row[2] for row in own]) if own else "",
     }
-
-
-def _mean(decisions: Sequence[bool]) -> float:
-    return sum(decisions) / len(decisions)

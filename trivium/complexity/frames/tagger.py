@@ -29,16 +29,11 @@ Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 @dataclass(frozen=True)
 class Reading:
-    """One reading of a window: for its triggers, or for the elements of one frame there.
-
-    Attributes:
-        frame: 1 + the frame whose elements are asked for; 0 when triggers are.
-        trigger: first and last word of that frame's trigger.
-    """
+    """One reading of a window: for its triggers, or for the elements of one frame there."""
 
     window: Window
-    frame: int = 0
-    trigger: tuple[int, int] = (0, 0)
+    frame: int = 0  # 1 + the frame whose elements are asked for; 0 when triggers are
+    trigger: tuple[int, int] = (0, 0)  # first and last word of that frame's trigger
 
 
 @dataclass

@@ -29,17 +29,11 @@ _CHUNK = 1000  # texts tokenised at once
 
 @dataclass(frozen=True)
 class Prompt:
-    """The input of a generative reader.
+    """The input of a generative reader."""
 
-    Attributes:
-        ids: tokens of the filled template, special ones included.
-        context: the part of the context that is in it.
-        question_cut: whether the question had to be cut too.
-    """
-
-    ids: list[int]
-    context: str
-    question_cut: bool
+    ids: list[int]  # tokens of the filled template, special ones included
+    context: str  # the part of the context that is in it
+    question_cut: bool  # whether the question had to be cut, too
 
 
 def prompts_of(
@@ -182,9 +176,7 @@ def filler_of(tokenizer: Any) -> int:
 
 
 def load_generator(automatic: Any, folder: Path, what: str, dtype: torch.dtype) -> tuple[Any, Any]:
-    """Network and tokenizer from a Hugging Face folder.
-
-    `automatic` is transformers' class for this kind of network, `what` its name in messages.
+    """Network and tokenizer from a Hugging Face folder, by transformers' class for a kind that messages call `what`.
 
     Raises:
         BadInput: not such a folder, weights that are missing or do not fit, a tokenizer that is not fast or has no

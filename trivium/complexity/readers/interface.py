@@ -79,17 +79,11 @@ class Reading:
 
 @dataclass(frozen=True)
 class Answer:
-    """A reader's answer, and what it could not read or finish.
+    """A reader's answer, and what it could not read or finish."""
 
-    Attributes:
-        text: the answer; may be empty.
-        read: characters of the context, from its start, that the reader saw.
-        ended: False when writing was stopped at the longest answer.
-    """
-
-    text: str
-    read: int
-    ended: bool = True
+    text: str  # may be empty
+    read: int  # characters of the context, from its start, that the reader saw
+    ended: bool = True  # False when writing was stopped at the longest answer
 
 
 @dataclass(frozen=True)
@@ -106,14 +100,10 @@ class Features:
 class Reader(ABC):
     """A network that answers a question from a context, with its tokenizer; on `pick_device()` from the start.
 
-    Attributes:
-        name: of its module, and `kind` of its settings.
-        settings_model: of its settings.
-        settings: as it was started with; saved with it.
-        module: what is trained: the parameters that require a gradient.
+    Trained are the parameters of `module` that require a gradient.
     """
 
-    name: ClassVar[str]
+    name: ClassVar[str]  # of its module, and `kind` of its settings
     settings_model: ClassVar[type[ReaderSettings]]
 
     def __init__(self, settings: Any, module: Any, tokenizer: Any) -> None:

@@ -19,13 +19,10 @@ Case = Literal["path", "trigger_in_answer", "other_sentence", "no_token"]
 
 @dataclass(frozen=True)
 class Arcs:
-    """The way from a trigger to an answer.
+    """The arcs of the undirected path from a trigger to an answer; None where there is none.
 
-    Attributes:
-        case: "path"; "trigger_in_answer", when they overlap; "other_sentence", when no tree holds both; "no_token",
-            when one of them has no token.
-        count: arcs of the undirected path; None where there is none. A trigger inside the answer has one, too (0 when
-            it is the answer's head).
+    It is "other_sentence" when no tree holds both, and "no_token" when one of them has no token. A trigger inside the
+    answer has a path, too (of 0 arcs when it is the answer's head).
     """
 
     case: Case

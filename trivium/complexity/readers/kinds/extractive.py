@@ -32,20 +32,13 @@ _CHUNK = 250  # questions tokenised at once
 
 @dataclass(frozen=True)
 class Window:
-    """A question with one window of its context.
+    """A question with one window of its context."""
 
-    Attributes:
-        owner: number of the question.
-        ids: tokens; from the first context token on they are of the second segment.
-        first, last: context tokens (last exclusive); equal when the window holds none.
-        offsets: (last - first, 2), where the context's tokens start and end in it, in characters.
-    """
-
-    owner: int
-    ids: NDArray[np.int32]
-    first: int
-    last: int
-    offsets: NDArray[np.int32]
+    owner: int  # number of the question
+    ids: NDArray[np.int32]  # tokens; from the first context token on they are of the second segment
+    first: int  # context token
+    last: int  # the token after the last of the context; equal to `first` when the window holds none
+    offsets: NDArray[np.int32]  # (last - first, 2), where the context's tokens start and end in it, in characters
 
     @property
     def tokens(self) -> int:
@@ -75,15 +68,9 @@ def question_limit(max_tokens: int) -> int:
 def windows_of(
     tokenizer: PreTrainedTokenizerFast, pairs: Sequence[SquadQuestion | Reading], *, max_tokens: int, stride: int
 ) -> tuple[list[Window], int]:
-    """Every window of every question with its context, in order.
+    """Every window of every question with its context, in order, and how many questions were cut to `question_limit`.
 
-    Args:
-        tokenizer: a fast one, which knows where its tokens come from.
-        max_tokens: of a window, special tokens included.
-        stride: tokens that neighbouring windows share.
-
-    Returns:
-        The windows, and how many questions were cut to `question_limit`.
+    Neighbouring windows share `stride` tokens; special tokens count among those of a window.
     """
     shortened = [first_tokens(tokenizer, pair.question, question_limit(max_tokens)) for pair in pairs]
     cut = sum(short != pair.question for short, pair in zip(shortened, pairs, strict=True))
