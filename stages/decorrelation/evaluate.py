@@ -9,7 +9,7 @@ from trivium.core.stage import stage
 from trivium.core.tables import write_csv, write_json, write_table
 from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.evaluation.answers import Answers, per_query, read_answers, read_data_set
-from trivium.decorrelation.evaluation.comparisons import EvaluateParameters, Measured
+from trivium.decorrelation.evaluation.tables import EvaluateParameters, Measured
 from trivium.decorrelation.matrix import groups, read_cells
 from trivium.formats.corpus_table import load_corpus
 

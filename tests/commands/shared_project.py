@@ -20,7 +20,6 @@ from trivium.complexity.readers.interface import READERS
 from trivium.core.image_shards import write_images
 from trivium.core.lock import Artifacts
 from trivium.core.tables import write_json, write_json_lines
-from trivium.decorrelation.benchmark.release import export_set
 from trivium.decorrelation.models.kind import KINDS
 from trivium.formats.picture_corpora import read_corpus
 
@@ -162,7 +161,7 @@ def _write_decorrelation(folder: Path) -> None:
     images = [(removal.id, painted(row)) for row, removal in enumerate(removals_of(corpus, "test"))]
     write_images(data / "painted/coco/cv2/test", images)
     other = write_project(folder / "other")
-    export_set(other / "params.yaml", other / "data/decorrelation", data / "sets/coco_cv2.parquet")
+    (other / "data/decorrelation/sets").rename(data / "sets")
     shutil.rmtree(other)
     for cell in (CLIP, BLIP, VSE):
         kind = cell.split("_")[1]

@@ -186,8 +186,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused_before_anything_is_asked(p
     ("arguments", "message"),
     [
         (["--model", "open_clip:ViT-B-33/openai"], "choices: ViT-B-32"),
-        (["--model", "models/my_clip", "--dataset", "flickr"], "no cell asks such a data set"),
-        (["--model", "models/my_clip", "--filling", "lama"], "no painted test pictures"),
+        (["--model", "models/my_clip", "--dataset", "flickr"], "no set, or several"),
         (["--model", "models/my_clip", "--model", "my_clip=models/other"], "two models of one name"),
     ],
 )

@@ -15,7 +15,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json, write_table
 from trivium.decorrelation.captions.phrases import SCHEMA as PHRASES_SCHEMA
 from trivium.decorrelation.co_occurrence import count_co_occurrence, write_co_occurrence
-from trivium.decorrelation.evaluation import comparisons
+from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.matrix import parse_cell
 from trivium.decorrelation.removals import write_removals
 from trivium.formats import masks
@@ -60,7 +60,7 @@ PARAMETERS: dict[str, Any] = {
     "page_entities": {},
 }
 
-EVALUATE = comparisons.EvaluateParameters(**PARAMETERS["evaluate"])
+EVALUATE = tables.EvaluateParameters(**PARAMETERS["evaluate"])
 
 
 def cell(dataset: str, model: str, variant: str, **changes: Any) -> dict[str, Any]:

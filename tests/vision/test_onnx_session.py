@@ -50,7 +50,7 @@ def test_other_errors_stay_what_they_are(zeros: bytes) -> None:
 
 @no_driver
 def test_a_gpu_that_cannot_be_used_is_not_passed_over(zeros: bytes, capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(BadInput, match=r"cannot use the GPU: lib\w+\.so.*`make setup`.*CUDA_VISIBLE_DEVICES="):
+    with pytest.raises(BadInput, match=r"cannot use the GPU;.*`make setup`.*CUDA_VISIBLE_DEVICES="):
         open_session(zeros, torch.device("cuda"))
     assert capfd.readouterr().out == ""
 

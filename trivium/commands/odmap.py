@@ -7,11 +7,14 @@ set, or of a built project. Kinds of models, measures and the page: docs/odmap.m
 """
 
 import os
+import re
+import shutil
 import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 
 PRECISIONS = ("float32", "bfloat16", "float16")
@@ -26,8 +29,7 @@ def options(parser: ArgumentParser) -> None:
     add("--out", type=Path, metavar="FOLDER", help="for the page, CSV, JSON and values by query")
     text = "a released set: a file, a folder, or OWNER/NAME of the hub (default: that of the project in this folder)"
     add("--set", metavar="SET", help=text)
-    add("--dataset", help="a data set of the project (coco), or which of several sets")
-    add("--filling", help="what painted the project's queries (default: as for most of its own models)")
+    add("--dataset", help="which of several sets (of the project's: coco)")
     text = "a captioner's sentences, a .jsonl file of id and caption; NAME=FILE gives it a name; may be repeated"
     add("--captioner", action="append", default=[], metavar="FILE", help=text)
     group = parser.add_argument_group("a vision-language model behind an endpoint")
@@ -64,19 +66,19 @@ def _named(option: str, values: Sequence[str]) -> dict[str, str]:
 
 def _choose_device(device: str) -> None:
     """Hide all other devices from this process, before any network is loaded; `BadInput`: no such device."""
-    kind, _, number = device.partition(":")
-    if kind not in ("cpu", "cuda") or (number and not number.isdigit()) or (kind == "cpu" and number):
+    kind = re.fullmatch(r"cpu|cuda(:(\d+))?", device)
+    if kind is None:
         raise BadInput("no such device", field="--device", got=device, expected="cpu, cuda or cuda:N")
-    if kind == "cpu":
+    if device == "cpu":
         os.environ["CUDA_VISIBLE_DEVICES"] = ""
         return
     import torch
 
-    count = torch.cuda.device_count()
-    if count <= int(number or 0):
+    count, number = torch.cuda.device_count(), int(kind[2] or 0)
+    if number >= count:
         raise BadInput("no such GPU here", field="--device", got=device, expected=f"{count} GPUs")
     visible = [name for name in os.environ.get("CUDA_VISIBLE_DEVICES", "").split(",") if name]
-    os.environ["CUDA_VISIBLE_DEVICES"] = (visible or [str(place) for place in range(count)])[int(number or 0)]
+    os.environ["CUDA_VISIBLE_DEVICES"] = (visible or [str(place) for place in range(count)])[number]
 
 
 def run(arguments: Namespace) -> None:
@@ -98,16 +100,15 @@ def run(arguments: Namespace) -> None:
             raise BadInput("not a folder", field=f"--{option}", got=str(folder), expected="a folder, or nothing there")
     if arguments.device:
         _choose_device(arguments.device)
-    chosen = {name: getattr(arguments, name) for name in ("dataset", "filling")}
-    if arguments.export is not None:
-        from trivium.decorrelation.benchmark.release import DATA, PARAMETERS, export_set
+    from trivium.decorrelation.benchmark.benchmark_set import open_set, project_set
 
-        export_set(PARAMETERS, DATA, arguments.export, arguments.dataset or "coco", arguments.filling)
+    chosen = {"released": arguments.set, "dataset": arguments.dataset, "cache": arguments.cache}
+    if arguments.export is not None:
+        with write_atomically(arguments.export) as path:
+            shutil.copyfile(project_set(dataset=arguments.dataset), path)
         print(f"Set: {arguments.export}. Anyone can ask it: trivium odmap --set {arguments.export} --model …")
         return
-    chosen |= {"released": arguments.set, "cache": arguments.cache}
     if arguments.inputs is not None:
-        from trivium.decorrelation.benchmark.benchmark_set import open_set
         from trivium.decorrelation.benchmark.embeddings import write_inputs
 
         write_inputs(open_set(**chosen), arguments.inputs)

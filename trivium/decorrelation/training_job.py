@@ -23,7 +23,7 @@ from trivium.decorrelation.batches import Batch, Batches, Draws, Pictures, seed_
 from trivium.decorrelation.matrix import Cell
 from trivium.decorrelation.models.interface import Contrast, RetrievalModel, start
 from trivium.decorrelation.models.kind import KINDS, ModelSettings
-from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures
+from trivium.decorrelation.retrieval.sharded_model import encode_captions, encode_pictures
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus

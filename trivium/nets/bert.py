@@ -45,11 +45,7 @@ def relevance_scores(
 
 
 def one_relevant_loss(scores: Tensor) -> Tensor:
-    """Compute `−log softmax(scores)_0` of each question, (questions,).
-
-    Args:
-        scores: (questions, passages); the first passage is the relevant one.
-    """
+    """Compute `−log softmax(scores)_0`, (questions,), of scores (questions, passages), the relevant passage first."""
     return torch.logsumexp(scores, dim=1) - scores[:, 0]
 
 
@@ -57,11 +53,7 @@ TOWERS = ("question", "passage")
 
 
 class DualEncoder(nn.ModuleList):
-    """The two towers, callable as sentence-transformers' losses call a model.
-
-    Args:
-        question, passage: encoders, in the order of `TOWERS`.
-    """
+    """The two towers, in the order of `TOWERS`, callable as sentence-transformers' losses call a model."""
 
     def __init__(self, question: PreTrainedModel, passage: PreTrainedModel) -> None:
         super().__init__([question, passage])
@@ -77,13 +69,9 @@ class DualEncoder(nn.ModuleList):
         return cast(PreTrainedModel, self[1])
 
     def forward(self, features: dict[str, Any]) -> dict[str, Tensor]:
-        """Encode one batch.
+        """Encode a batch with `tower` (one of `TOWERS`), `input_ids` and `attention_mask`, both (texts, tokens).
 
-        Args:
-            features: `tower` (one of `TOWERS`), `input_ids` and `attention_mask`, both (texts, tokens).
-
-        Returns:
-            `sentence_embedding` (texts, width).
+        Returns `sentence_embedding` (texts, width).
         """
         encoder = self.question if features["tower"] == "question" else self.passage
         return {"sentence_embedding": cls_vectors(encoder, features["input_ids"], features["attention_mask"])}

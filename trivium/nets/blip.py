@@ -20,12 +20,7 @@ from trivium.nets.device import autocast
 
 
 class BlipEncoders(nn.Module):
-    """Encoders and projections of a retrieval model.
-
-    Args:
-        network: transformers' model.
-        match_token: id of [ENC], which replaces [CLS] when a text is read with a picture.
-    """
+    """Encoders and projections; `match_token` is the id of [ENC], in the place of [CLS] where a text has a picture."""
 
     def __init__(self, network: BlipForImageTextRetrieval, match_token: int) -> None:
         super().__init__()

@@ -21,14 +21,9 @@ def write_card(
 ) -> None:
     """Write `README.md` into an exported model's folder, in the hub's format (YAML front matter, then Markdown).
 
-    Args:
-        folder: folder of the exported model, which exists.
-        title, description: what the model is and does.
-        base: the weights it started from.
-        data: what it was trained on (say so when that is the sample world).
-        metrics: flat scores on validation.
-        licence: SPDX name of the weights' licence; None: unknown, left out.
-        library: library that loads the model.
+    `base` are the weights it started from, `data` what it was trained on (say so when that is the sample world),
+    `metrics` scores on validation, `library` loads the model. `licence` is the SPDX name of the weights' licence; None:
+    unknown, left out.
     """
     rows = "\n".join(f"| {name} | {value:.4f} |" for name, value in sorted(metrics.items()))
     table = f"| measure | value |\n|---|---|\n{rows}\n" if rows else "No measure was taken.\n"
@@ -41,15 +36,7 @@ def write_card(
 
 
 def licence_of(folder: Path, *, without_card: str) -> str | None:
-    """Read the licence that a model's card states.
-
-    Args:
-        folder: folder of the model.
-        without_card: licence where there is no card.
-
-    Returns:
-        The licence; None where the card states none, or cannot be read.
-    """
+    """The licence that a model's card states, None where it states none or is broken; `without_card` without a card."""
     if not (folder / CARD).is_file():
         return without_card
     _, *parts = (folder / CARD).read_text(encoding="utf-8", errors="replace").split("---\n", 2)

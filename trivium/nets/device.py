@@ -63,8 +63,7 @@ def cpu_has_bf16() -> bool:
 def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Sequence[T]], R]) -> Iterator[R]:
     """Apply `function` to successive batches; when GPU memory runs out, halve the batch and go on from there.
 
-    Raises:
-        torch.OutOfMemoryError: a single item does not fit.
+    `torch.OutOfMemoryError`: a single item does not fit.
     """
     start = 0
     while start < len(items):
@@ -84,16 +83,8 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
 def halve_until_it_fits(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
     """Call `attempt` with a number of items at once; when GPU memory runs out, call it again with half of it.
 
-    Args:
-        size: items at once, at first.
-        attempt: processes all items, so many at once; first it clears what an earlier attempt left, such as gradients.
-        unit: name of the items, for the message.
-
-    Returns:
-        The result of `attempt`, and the size that fits.
-
-    Raises:
-        torch.OutOfMemoryError: a single item does not fit.
+    It processes all items; first it clears what an earlier attempt left, such as gradients. `unit` names the items in
+    the message. Returns the result of `attempt`, and the size that fits; `torch.OutOfMemoryError`: not even one does.
     """
     while True:
         try:
@@ -128,11 +119,9 @@ def pad_inputs(network: Any, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
 
 
 def linear(layer: torch.nn.Linear, rows: torch.Tensor) -> torch.Tensor:
-    """Apply a head's layer in float32; in float64 on a CPU under `run.portable`, since rounding depends on the rows.
+    """Apply a head's layer to rows (n, width) float32; in float64 on a CPU under `run.portable`.
 
-    Args:
-        layer: linear layer of a head.
-        rows: (n, width) float32.
+    In float32 the rounding of a row would depend on the others.
     """
     if rows.device.type != "cpu" or torch.is_grad_enabled() or not is_portable():
         return layer(rows)

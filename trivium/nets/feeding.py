@@ -19,13 +19,9 @@ R = TypeVar("R")
 
 
 class Feed(Generic[R]):
-    """Results of a function of 0, 1, 2, …, in this order, computed ahead by worker processes.
+    """Results of `make` of 0, 1, 2, … up to `count`, in this order, each worker process so many `ahead`.
 
-    Args:
-        make: makes the result of a number; its tensors are in pinned memory if there is a GPU.
-        count: how many numbers.
-        workers: number of processes; 0: results are made in this process, on demand.
-        ahead: results that each worker makes ahead.
+    Their tensors are in pinned memory if there is a GPU. Without workers results are made in this process, on demand.
     """
 
     def __init__(self, make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> None:
@@ -125,11 +121,7 @@ class Pipeline(Generic[T, M, L, R]):
 
 
 class Transfer:
-    """Asynchronous copy of tensors from the GPU to pinned memory; tensors on the CPU are not copied.
-
-    Args:
-        tensors: tensors on one device.
-    """
+    """Asynchronous copy of tensors on one device to pinned memory; tensors on the CPU are not copied."""
 
     def __init__(self, *tensors: torch.Tensor) -> None:
         self._event: torch.cuda.Event | None = None

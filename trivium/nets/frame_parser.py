@@ -16,12 +16,9 @@ NOT_ASKED, BEFORE, TRIGGER, AFTER = range(4)  # a token's side
 
 
 class FrameTagger(nn.Module):
-    """An encoder with the heads and embeddings of both passes.
+    """An encoder of Hugging Face's that takes `inputs_embeds`, with the heads and embeddings of both passes.
 
-    Args:
-        encoder: any encoder of Hugging Face's that takes `inputs_embeds`.
-        frames: number of frames.
-        elements: number of names of elements.
+    `frames` and `elements` are numbers of their names.
     """
 
     def __init__(self, encoder: PreTrainedModel, *, frames: int, elements: int) -> None:

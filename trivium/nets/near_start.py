@@ -38,14 +38,9 @@ CALM = 0.15  # factor of logits that T5 v1.1 and mT5 do not scale
 
 @torch.no_grad()
 def near_copying(model: nn.Module, generator: torch.Generator) -> None:
-    """Change the weights of an untrained encoder-decoder in place, as described above.
+    """Change the weights of an untrained T5 or MT5ForConditionalGeneration in place, as described above.
 
-    Args:
-        model: a T5 or MT5ForConditionalGeneration.
-        generator: draws the noise.
-
-    Raises:
-        ValueError: the model has no cross-attention of T5's.
+    `generator` draws the noise. `ValueError`: the model has no cross-attention of T5's.
     """
     parts = dict(model.named_modules())
     crossing = [part for name, part in parts.items() if name.endswith("EncDecAttention")]
@@ -109,14 +104,9 @@ WORD, SIDE = 0.05, 0.05  # standard deviation of words; size of u in each dimens
 
 @torch.no_grad()
 def near_matching(model: nn.Module, generator: torch.Generator) -> None:
-    """Overwrite the embeddings of words and segments and the first layer's attention, in place.
+    """Overwrite the embeddings of words and segments and the first layer's attention of a BERT or the like, in place.
 
-    Args:
-        model: a BERT, CamemBERT or the like with two segments and an even width.
-        generator: draws words, u and noise.
-
-    Raises:
-        ValueError: fewer than two segments.
+    Its width is even. `generator` draws words, u and noise. `ValueError`: fewer than two segments.
     """
     words = model.get_submodule("embeddings.word_embeddings").get_parameter("weight")
     segments = model.get_submodule("embeddings.token_type_embeddings").get_parameter("weight")

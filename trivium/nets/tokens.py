@@ -61,14 +61,9 @@ def ragged(rows: Sequence[Ids]) -> Ragged:
 
 
 def padded(tokens: Ragged, padding: int, device: torch.device) -> tuple[Tensor, Tensor]:
-    """Pad rows on the device, at the end; returns ids and mask, (rows, longest) int64 each.
+    """Pad rows, at least one, at the end by `padding`; returns ids and mask, (rows, longest) int64 each, on the device.
 
-    Nothing waits for the device: rows in pinned memory are copied while it computes.
-
-    Args:
-        tokens: at least one row, on the CPU.
-        padding: id of padding; the mask is 0 there, and 1 elsewhere.
-        device: device of the result.
+    The mask is 0 at padding, else 1. Nothing waits for the device: rows in pinned memory are copied while it computes.
     """
     longest = int(tokens.lengths.max())
     values, lengths = (tensor.to(device, non_blocking=True) for tensor in tokens)
@@ -98,13 +93,7 @@ class TokenRows:
 
 
 def keep_tokens(folder: Path, texts: Sequence[T], tokenize: Callable[[Sequence[T]], Sequence[Ids]]) -> TokenRows:
-    """Tokenise texts to memory-mapped files.
-
-    Args:
-        folder: folder of the training; it is replaced.
-        texts: texts in any form that `tokenize` reads.
-        tokenize: returns the ids of each of some texts.
-    """
+    """Tokenise texts, in any form that `tokenize` reads, to memory-mapped files; the folder is replaced."""
     bounds = [np.zeros(1, np.int64)]
     with write_folder(folder) as target:
         with (

@@ -96,9 +96,7 @@ def train(
 
     Args:
         model: is in training mode when `gradient` is called, and in evaluation mode at the end.
-        optimizer: over the weights that are trained.
-        scheduler: steps after each step of the optimiser.
-        steps: of the optimiser.
+        optimizer, scheduler: over the weights that are trained; the second steps after the first.
         batches: gives the batches from a step (counted from 0) to the last one.
         gradient: adds the gradient of a batch's loss to the network's, computing so many items at once; returns the
             loss, and other values by name, which are summed over all steps. It may be called again with fewer items.
@@ -186,10 +184,7 @@ def _validate(
 def add_gradient(size: int, micro_batch: int, loss_of: Callable[[slice], torch.Tensor]) -> float:
     """Add the gradient of a batch's loss, computed in micro-batches; returns the loss.
 
-    Args:
-        size: of the batch.
-        micro_batch: items that are computed at once.
-        loss_of: the share that a part of the batch has in the batch's loss.
+    `loss_of` gives the share that a part of the batch has in it.
     """
     total = 0.0
     for start in range(0, size, micro_batch):

@@ -20,11 +20,7 @@ _WORDS = re.compile(r"(token_embedding|text.*word_embeddings)\.weight")  # of a 
 
 
 def read_weights(path: Path) -> dict[str, torch.Tensor]:
-    """Read all tensors of a safetensors file.
-
-    Raises:
-        BadInput: no such file, or broken.
-    """
+    """Read all tensors of a safetensors file; `BadInput`: no such file, or broken."""
     try:
         return load_file(path)
     except (SafetensorError, OSError) as error:
@@ -33,11 +29,7 @@ def read_weights(path: Path) -> dict[str, torch.Tensor]:
 
 
 def read_plain_tensors(path: Path) -> Any:
-    """Read a checkpoint of torch, from which only tensors and containers are unpickled.
-
-    Raises:
-        BadInput: it is broken, or holds other objects.
-    """
+    """Read a checkpoint of torch, tensors and containers alone; `BadInput`: it is broken, or holds other objects."""
     try:
         return torch.load(path, map_location="cpu", weights_only=True)
     except (pickle.UnpicklingError, RuntimeError, EOFError, LookupError, ValueError, TypeError) as error:

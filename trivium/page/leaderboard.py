@@ -6,9 +6,7 @@ from typing import Any
 from trivium.core.atomic import write_text
 from trivium.core.parameters import read_beside
 from trivium.core.tables import write_csv, write_json, write_json_lines
-from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
-from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
-from trivium.decorrelation.benchmark.scores import (
+from trivium.decorrelation.benchmark.answers import (
     GROUPED,
     MEASURES,
     PAIRS,
@@ -19,6 +17,8 @@ from trivium.decorrelation.benchmark.scores import (
     by_stratum,
     query_rows,
 )
+from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE
+from trivium.decorrelation.benchmark.leaderboard import BoardRow, Leaderboard
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP
 from trivium.page.figures import draw_estimates
 from trivium.page.html import render

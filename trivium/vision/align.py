@@ -17,14 +17,7 @@ def similarity_transform(source: NDArray[np.floating], target: NDArray[np.floati
     With the covariance Σ = (1/n) Σᵢ (targetᵢ − μₜ)(sourceᵢ − μₛ)ᵀ = U D Vᵀ and S = diag(1, det(U) det(V)), which
     forbids mirroring: R = U S Vᵀ, c = tr(D S) / σ²ₛ, t = μₜ − c R μₛ. Source: Umeyama, PAMI 13(4), 1991.
 
-    Args:
-        source, target: (n, 2) points.
-
-    Returns:
-        (2, 3) matrix [c R | t].
-
-    Raises:
-        ValueError: the source points coincide.
+    Points are (n, 2), the result is the (2, 3) matrix [c R | t]. `ValueError`: the source points coincide.
     """
     source, target = np.asarray(source, dtype=np.float64), np.asarray(target, dtype=np.float64)
     source_mean, target_mean = source.mean(axis=0), target.mean(axis=0)
@@ -40,13 +33,8 @@ def similarity_transform(source: NDArray[np.floating], target: NDArray[np.floati
 
 
 def align(image: NDArray[np.uint8], landmarks: NDArray[np.floating]) -> NDArray[np.uint8]:
-    """Warp a face onto the template.
+    """Warp a face of an image (height, width, 3) onto the template: (112, 112, 3), bilinear, black outside the image.
 
-    Args:
-        image: (height, width, 3).
-        landmarks: (5, 2), (x, y) in pixels, in the template's order.
-
-    Returns:
-        (112, 112, 3), bilinear, black outside the image.
+    Landmarks are (5, 2), (x, y) in pixels, in the template's order.
     """
     return cv2.warpAffine(image, similarity_transform(landmarks, TEMPLATE), (SIZE, SIZE))  # type: ignore[return-value]

@@ -16,11 +16,7 @@ ENCODERS: Registry[ImageEncoder] = Registry(FAMILY, "image encoder", SECTION)
 
 
 def encoder_parameters(name: str, values: Mapping[str, Any]) -> EncoderParameters:
-    """Check an encoder's entry in `kvqae.image_encoders`.
-
-    Raises:
-        BadInput: no such encoder, or see `validate`.
-    """
+    """Check an encoder's entry in `kvqae.image_encoders`; `BadInput`: no such encoder, or see `validate`."""
     return validate(ENCODERS[name].Parameters, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 

@@ -4,7 +4,6 @@ ONNX Runtime runs ArcFace. It is made to raise an error instead of falling back 
 memory runs out.
 """
 
-import ctypes
 import io
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -143,11 +142,7 @@ def _detection(
 
 
 def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.InferenceSession:
-    """Load a model to run on this device.
-
-    Args:
-        model: an ONNX file, or its bytes.
-        device: ONNX Runtime's CUDA provider is used on a GPU.
+    """Load a model, an ONNX file or its bytes, to run on this device.
 
     Raises:
         BadInput: ONNX Runtime cannot use the GPU; it would otherwise run on the CPU, many times slower.
@@ -155,7 +150,7 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
     """
     providers = ["CPUExecutionProvider"]
     if device.type == "cuda":
-        with redirect_stdout(io.StringIO()):  # `_why_not` reports what is missing
+        with redirect_stdout(io.StringIO()):  # what is missing stands in ONNX Runtime's own message, too
             onnxruntime.preload_dlls()  # CUDA's libraries come in packages, most of them with torch
         providers.insert(0, CUDA)
     options = onnxruntime.SessionOptions()
@@ -165,33 +160,16 @@ def open_session(model: Path | bytes, device: torch.device) -> onnxruntime.Infer
     session.disable_fallback()
     if device.type == "cuda" and CUDA not in session.get_providers():
         raise BadInput(
-            f"ONNX Runtime cannot use the GPU: {_why_not()}",
+            "ONNX Runtime cannot use the GPU; its own message above says why",
             expected="the libraries that `make setup` installs, and a driver for their CUDA; "
             "with CUDA_VISIBLE_DEVICES= (empty) everything runs on the processor",
         )
     return session
 
 
-def _why_not() -> str:
-    """Say why CUDA cannot be used; call after a session was opened, which loads the provider."""
-    if CUDA not in onnxruntime.get_available_providers():
-        return "it was built without CUDA"
-    folder = Path(onnxruntime.__file__).parent / "capi"
-    try:
-        ctypes.CDLL(str(folder / "libonnxruntime_providers_shared.so"), mode=ctypes.RTLD_GLOBAL)
-        ctypes.CDLL(str(folder / "libonnxruntime_providers_cuda.so"))
-    except OSError as error:
-        return str(error)
-    return "its own message above says why"
-
-
 @contextmanager
 def torch_memory_errors() -> Iterator[None]:
-    """Convert ONNX Runtime's errors of memory to torch's, at which batches are halved.
-
-    Raises:
-        torch.OutOfMemoryError: ONNX Runtime ran out of memory.
-    """
+    """Convert ONNX Runtime's errors of memory to `torch.OutOfMemoryError`, at which batches are halved."""
     try:
         yield
     except Exception as error:
@@ -206,9 +184,6 @@ class FaceEncoder(Embedder):
     Args:
         path: a model from (n, 3, 112, 112) RGB to (n, dimension).
         device: ONNX Runtime's CUDA provider is used on a GPU.
-
-    Attributes:
-        dimension: size of an embedding.
 
     Raises:
         BadInput: no ONNX model, or one with another input; ONNX Runtime cannot use the GPU.

@@ -43,12 +43,7 @@ FACES = pa.schema(
 
 @dataclass(frozen=True)
 class LoadedEncoder:
-    """The loaded networks of an encoder; each process loads them once.
-
-    Attributes:
-        embed: the encoder.
-        detector: finds faces; None for an encoder of whole pictures.
-    """
+    """The loaded networks of an encoder, once a process; `detector` finds faces, None for whole pictures."""
 
     embed: Embedder
     detector: "FaceDetector | None" = None
@@ -113,13 +108,7 @@ def encode_images(
 def prepare_images(
     images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Prepared:
-    """Decode images and convert them to the encoder's input.
-
-    Args:
-        images: (name, encoded bytes).
-        encoder: the frozen networks.
-        max_side, max_pixels: see `decoding.decode_picture`.
-    """
+    """Decode images (name, encoded bytes) as `decode_picture` does, and convert them to the encoder's input."""
     schema = PICTURES if encoder.detector is None else FACES
     rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name, _ in images]
     shown: dict[int, Image.Image] = {}
@@ -140,11 +129,7 @@ def prepare_images(
 
 
 def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
-    """Embed prepared images, or the most probable face in each.
-
-    Raises:
-        BadInput: an embedding has NaN or infinity; the message names the image.
-    """
+    """Embed prepared images, or the most probable face in each; `BadInput` names an image whose embedding has NaN."""
     rows, indices, shown, flaws = prepared
     schema = PICTURES if encoder.detector is None else FACES
     if encoder.detector is not None:

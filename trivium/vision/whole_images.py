@@ -33,9 +33,6 @@ class PictureEmbedder(Embedder):
         network: (n, 3, size, size) → (n, dimension).
         prepare: one RGB picture → (3, size, size).
         device: where the network runs, in bf16 on a GPU.
-
-    Attributes:
-        dimension: size of an embedding.
     """
 
     def __init__(

@@ -1,5 +1,6 @@
 """A built project of four test pictures, and small models of several libraries with drawn weights."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from tests.decorrelation.tiny_corpus import COCO_IDS
 from tests.decorrelation.tiny_retrieval import write_world
 from trivium.core.tables import write_table
+from trivium.decorrelation.benchmark.release import export_sets
 from trivium.decorrelation.captions.phrases import SCHEMA as PHRASES
 from trivium.formats.corpus_table import write_corpus
 from trivium.formats.picture_corpora import read_corpus
@@ -42,7 +44,7 @@ class Words:
 
 
 def write_project(folder: Path) -> Path:
-    """What stages world, phrases, removals and inpaint leave, with cv2's name on the filling."""
+    """What stages world, phrases, removals and inpaint leave, with cv2's name on the filling, and the set of these."""
     made, data = write_world(folder / "made"), folder / "data" / "decorrelation"
     for part, place in {"raw": "raw/coco", "removals": "removals/coco", "painted": "painted/coco/cv2"}.items():
         (data / place).parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +71,15 @@ def write_project(folder: Path) -> Path:
     }
     (folder / "params.yaml").write_text(yaml.safe_dump(parameters))
     (folder / "dvc.yaml").write_text("stages: {}\n")
-    return folder
+    return release(folder)
+
+
+def release(project: Path) -> Path:
+    """The project with its set made anew."""
+    data = project / "data" / "decorrelation"
+    shutil.rmtree(data / "sets", ignore_errors=True)
+    export_sets(project / "params.yaml", data, data / "sets")
+    return project
 
 
 def phrases_of(picture: Picture, caption: Caption) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from trivium.decorrelation.benchmark.hub import model_folder
+from trivium.decorrelation.benchmark.family import model_folder
 
 
 class Hub:

@@ -8,18 +8,14 @@ import numpy as np
 import pytest
 import torch
 
-from tests.decorrelation.benchmark.benchmark_project import (
-    RETRIEVE,
-    Words,
-)
+from tests.decorrelation.benchmark.benchmark_project import RETRIEVE, Words, release
 from tests.decorrelation.tiny_models import CAPTIONS, SETTINGS, write_base
 from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark.answers import answer
+from trivium.decorrelation.benchmark.answers import MEASURES, PAIRS, TESTED, answer, score
 from trivium.decorrelation.benchmark.embeddings import SetVectors
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 from trivium.decorrelation.benchmark.leaderboard import UNKNOWN, known_training, odmap, rank
-from trivium.decorrelation.benchmark.scores import MEASURES, PAIRS, TESTED, score
 from trivium.decorrelation.evaluation.answers import read_answers, read_data_set
 from trivium.decorrelation.evaluation.tables import cell_metrics
 from trivium.decorrelation.models.interface import start
@@ -167,6 +163,7 @@ def test_the_order_of_pictures_on_disk_changes_no_figure(project, tmp_path):
     other = shutil.copytree(project, tmp_path / "project")
     for part in ("raw/coco/images", "painted/coco/cv2/test"):
         rewrite(other / DATA / part, lambda images: images[::-1])
+    release(other)
     first, second = (odmap({"m": Words()}, each, batch_size=size).rows[0] for each, size in ((project, 64), (other, 2)))
     for name in MEASURES:
         assert first.scores.mean(name) == pytest.approx(second.scores.mean(name), abs=1e-12), name
@@ -198,7 +195,7 @@ def test_a_library_that_fails_costs_nobody_else_and_an_own_object_is_heard(proje
         ),
         (
             ["clip:x"],
-            r"no such kind of model; got 'clip' \(choices: graph, hf, npy, open_clip, sentence_transformers\)",
+            r"no such folder, and no kind of model; got 'clip:x'.*\(choices: graph:, hf:, npy:, open_clip:, sent",
         ),
         (["open_clip:ViT-B-32/openai"] * 2, "two models of one name; got 'open_clip:ViT-B-32/openai'"),
     ],
@@ -239,4 +236,5 @@ def test_notes_stand_for_public_pictures_only(project, tmp_path):
     other = shutil.copytree(project, tmp_path / "project")
     text = (other / "params.yaml").read_text().replace("coco: sample", "coco: hub")
     (other / "params.yaml").write_text(text)
+    release(other)
     assert odmap({"m": Words()}, other).rows[0].notes == (UNKNOWN,)

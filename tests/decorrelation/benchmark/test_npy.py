@@ -86,7 +86,7 @@ def test_pickles_are_never_opened(kept, tmp_path):
 @pytest.mark.parametrize(
     ("part", "edit", "message"),
     [
-        ("captions", lambda lines: [*lines[:-1], lines[0]], "captions.jsonl:69: field 'id': id twice"),
+        ("captions", lambda lines: [*lines[:-1], lines[0]], "field 'id': 1 of 69 embeddings are missing"),
         ("captions", lambda lines: [*lines[:-1], '{"id": "9999"}'], "field 'id': 1 of 69 embeddings are missing"),
     ],
 )
@@ -101,7 +101,9 @@ def test_embeddings_of_more_than_was_asked_are_of_another_set(asked, kept):
     change(kept, "pictures", lambda matrix: np.vstack([matrix, matrix[:1]]))
     with (kept / "pictures.jsonl").open("a") as out:
         out.write('{"id": "other"}\n')
-    with pytest.raises(BadInput, match=r"embeddings of another set; got 'other'"):
+    with pytest.raises(
+        BadInput, match=r"pictures.jsonl: field 'id': ids twice, or of another set; got 14; expected the 13"
+    ):
         KeptEmbeddings(kept).vectors(asked)
 
 

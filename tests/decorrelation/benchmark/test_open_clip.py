@@ -13,7 +13,7 @@ from torch.nn.functional import normalize
 from sample.scene_models.words import save_clip_tokenizer
 from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
 from trivium.core.errors import BadInput
-from trivium.decorrelation.benchmark import family
+from trivium.decorrelation.benchmark import libraries
 from trivium.decorrelation.benchmark.family import FAMILIES, find_model
 
 TEXT = {"context_length": 12, "width": 16, "heads": 2, "layers": 1}
@@ -119,7 +119,7 @@ def test_weights_that_were_trained_with_another_activation_get_it(monkeypatch):
     asked = []
     network = torch.nn.Identity()
     monkeypatch.setattr(
-        family, "load_open_clip", lambda *_, **given: asked.append(given) or (network, None, None, None)
+        libraries, "load_open_clip", lambda *_, **given: asked.append(given) or (network, None, None, None)
     )
     for name in ("ViT-B-32/openai", "ViT-B-32/laion2b_s34b_b79k"):
         FAMILIES["open_clip"].load(name)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tests.decorrelation.retrieved_world import cell
-from trivium.decorrelation.evaluation.comparisons import (
+from trivium.decorrelation.evaluation.tables import (
     EvaluateParameters,
     Measured,
     comparable,

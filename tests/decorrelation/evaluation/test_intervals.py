@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from trivium.decorrelation.evaluation.comparisons import PictureBootstrap
+from trivium.decorrelation.evaluation.tables import PictureBootstrap
 from trivium.measures.bootstrap import clustered_interval
 
 SETTINGS = {"confidence": 0.9, "resamples": 4000}

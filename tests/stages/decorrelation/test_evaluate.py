@@ -13,8 +13,7 @@ from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
 from trivium.core.tables import read_json, read_table, write_table
 from trivium.decorrelation.co_occurrence import partners
-from trivium.decorrelation.evaluation.comparisons import EvaluateParameters
-from trivium.decorrelation.evaluation.tables import synthetic_ratio, usual_partners
+from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio, usual_partners
 from trivium.decorrelation.matrix import parse_cell
 from trivium.formats.corpus_table import load_corpus
 

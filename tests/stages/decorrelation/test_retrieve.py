@@ -17,14 +17,21 @@ from trivium.core.tables import read_table, write_json
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.models.kinds.clip import Clip
 from trivium.decorrelation.retrieval import ranking, sharded_model
-from trivium.decorrelation.retrieval.encoding import encode_captions, encode_pictures, scaled_pictures
 from trivium.decorrelation.retrieval.ranking import (
     RetrieveParameters,
     match_captions,
     match_pictures,
     ranks_in_two_stages,
 )
-from trivium.decorrelation.retrieval.sharded_model import PictureSet, ShardedModel, captions_of, load_once
+from trivium.decorrelation.retrieval.sharded_model import (
+    PictureSet,
+    ShardedModel,
+    captions_of,
+    encode_captions,
+    encode_pictures,
+    load_once,
+    scaled_pictures,
+)
 from trivium.formats.picture_corpora import read_corpus
 
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,8 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_batches, read_schema, read_table
-from trivium.decorrelation.benchmark.hub import hub_folder
-from trivium.decorrelation.benchmark.release import (
-    DATA,
-    FORMAT,
-    HEAD,
-    PARAMETERS,
-    SCHEMA,
-    SETS,
-    export_set,
-    usual_filling,
-)
-from trivium.decorrelation.evaluation.answers import CUTOFFS, Gallery, Queries, class_matrix, make_queries
+from trivium.decorrelation.benchmark.release import FORMAT, HEAD, SCHEMA
+from trivium.decorrelation.evaluation.answers import Gallery, Queries, class_matrix, make_queries
 from trivium.decorrelation.retrieval.ranking import RetrieveParameters
 from trivium.decorrelation.retrieval.sharded_model import Captions, PictureSet
 
@@ -114,6 +104,22 @@ class BenchmarkSet:
         return np.asarray(mentioned & (self.shares >= LEAST_SHARE))
 
 
+def hub_folder(name: str, field: str, patterns: Sequence[str], kind: str = "model", **options: Any) -> Path:
+    """Download files of OWNER/NAME, a model or a dataset, that match `patterns`; returns the folder that keeps them.
+
+    `field` is for messages, `options` are for `snapshot_download`. `BadInput`: the hub does not have it, or cannot
+    be reached.
+    """
+    import huggingface_hub as hub
+    from huggingface_hub.errors import HfHubHTTPError, HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(str(hub.snapshot_download(name, allow_patterns=[*patterns], repo_type=kind, **options)))
+    except (HfHubHTTPError, HFValidationError, LocalEntryNotFoundError, OSError) as error:
+        reason = str(error).strip().partition("\n")[0]
+        raise BadInput(f"cannot be had from the hub: {reason}", field=field, got=name) from None
+
+
 def find_set(released: str | Path, dataset: str | None = None) -> Path:
     """The file of a set: `released` itself, the one in a folder, or that of the hub's data set OWNER/NAME.
 
@@ -131,43 +137,42 @@ def find_set(released: str | Path, dataset: str | None = None) -> Path:
     return files[0]
 
 
+def project_set(project: str | Path = ".", dataset: str | None = None) -> Path:
+    """The file of a set, by default COCO's, that the graph of a project has released; `BadInput` where it has not."""
+    folder = Path(project) / "data" / "decorrelation" / "sets"
+    if not folder.is_dir():
+        raise BadInput("no set", file=folder, expected="a built project (make repro P=decorrelation), or --set")
+    return find_set(folder, dataset or "coco")
+
+
 def open_set(
     project: str | Path = ".",
     released: str | Path | None = None,
     *,
     dataset: str | None = None,
-    filling: str | None = None,
     cache: str | Path | None = None,
 ) -> BenchmarkSet:
-    """Read a released set, or that of a built project: the graph's, or where it has released none, one written now.
+    """Read a released set, or that of a built project.
 
     Args:
         project: folder of the built project, where no set is given.
         released: see `find_set`.
-        dataset, filling: of the project's; or which of several sets.
+        dataset: which of several sets.
         cache: folder for unpacked pictures, embeddings and answers; None: the user's own.
 
     Raises:
-        BadInput: see `find_set`, `export_set` and `read_set`.
+        BadInput: see `find_set`, `project_set` and `read_set`.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kept = home / "trivium" / "odmap" if cache is None else Path(cache)
-    if released is not None:
-        return read_set(find_set(released, dataset), kept)
-    parameters, data, dataset = Path(project) / PARAMETERS, Path(project) / DATA, dataset or "coco"
-    filling = filling or usual_filling(parameters, dataset)
-    file = data / SETS / f"{dataset}_{filling}.parquet"
-    if not file.is_file():
-        file = kept / file.name
-        export_set(parameters, data, file, dataset, filling)
-    return read_set(file, kept)
+    return read_set(project_set(project, dataset) if released is None else find_set(released, dataset), kept)
 
 
 def read_set(file: Path, cache: Path) -> BenchmarkSet:
     """Read a released set; its pictures are unpacked into the cache, once.
 
     Raises:
-        BadInput: no such file, one that is cut off, damaged or no set, or too few captions for the largest cut-off.
+        BadInput: no such file, or one that is cut off, damaged or no set.
     """
     metadata = read_schema(file).metadata or {}
     if HEAD not in metadata:
@@ -187,11 +192,6 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     queries, pictures, captions = (
         rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")
     )
-    if not len(queries):
-        raise BadInput("no painted picture", file=file)
-    if len(captions) < max(CUTOFFS):
-        raise BadInput("too few captions", file=file, got=len(captions),
-                       expected=f"at least {max(CUTOFFS)} for ODmAP@{max(CUTOFFS)}")  # fmt: skip
     with file.open("rb") as stream:
         fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
     folder, classes = cache / fingerprint[:16], tuple(head["classes"])

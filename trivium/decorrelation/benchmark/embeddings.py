@@ -4,9 +4,9 @@
         def encode_images(self, images): ...   # n RGB pictures of Pillow → (n, d), array or tensor
         def encode_texts(self, texts): ...     # n strings → (n, d)
 
-An object of any class that has these two methods will do. Where a picture has several vectors, `encode_images` gives
-(n, sides, d), and the best side counts (BLIP-2). With `match(images, texts)` (n lists of texts → n arrays), the best
-candidates are scored again (BLIP).
+An object of any class that has these two methods will do; lengths of the vectors do not matter. Where a picture has
+several vectors, `encode_images` gives (n, sides, d), and the best side counts (BLIP-2). With `match(images, texts)`
+(n lists of texts → n arrays), the best candidates are scored again (BLIP).
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -29,25 +29,12 @@ from trivium.core.image_shards import Images
 from trivium.core.matrices import read_matrix, read_named_rows
 from trivium.core.tables import in_groups, write_json_lines
 from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
-from trivium.decorrelation.retrieval.encoding import Vectors
-from trivium.decorrelation.retrieval.sharded_model import PictureSet
+from trivium.decorrelation.retrieval.sharded_model import PictureSet, Vectors
 from trivium.nets.device import halving_batches, length_sorted_batches, pick_device
 from trivium.vision.decoding import read_rgb
 
 TOWERS = {"encode_images": "a picture tower", "encode_texts": "a text tower"}
 Precision = Literal["float32", "bfloat16", "float16"]
-
-
-class Embedder(Protocol):
-    """Pictures and texts in one space; lengths of the vectors do not matter."""
-
-    def encode_images(self, images: Sequence[Image.Image]) -> Any:
-        """N RGB pictures → (n, d), or (n, sides, d)."""
-        ...
-
-    def encode_texts(self, texts: Sequence[str]) -> Any:
-        """N texts → (n, d)."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -77,7 +64,7 @@ def set_vectors(name: str, benchmark: BenchmarkSet, pictures: Vectors, painted: 
 
 
 def embed(
-    model: Embedder,
+    model: Any,
     benchmark: BenchmarkSet,
     name: str,
     batch_size: int = 64,
@@ -188,11 +175,7 @@ def _encode(
 
     with torch.inference_mode():
         for group in groups:
-            for vectors in halving_batches(group, batch_size, checked):
-                parts.append(vectors)
-                if vectors.shape[1:] != parts[0].shape[1:]:
-                    got, expected = vectors.shape[1:], str(parts[0].shape[1:])
-                    raise BadInput("embeddings of different widths", file=name, got=got, expected=expected)
+            parts.extend(halving_batches(group, batch_size, checked))
     encoded = np.concatenate(parts)
     vectors = np.empty_like(encoded)
     vectors[rows] = encoded
@@ -203,42 +186,30 @@ class KeptEmbeddings:
     """The vectors of a folder, by their ids.
 
     Raises:
-        BadInput: a file is missing, is no matrix of numbers, holds NaN, or has another count than the ids; an id twice.
+        BadInput: a file is missing, is no matrix of numbers, holds NaN, or has another count than the ids.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._parts = {part: _read(folder, part) for part in ("pictures", "captions")}
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._parts = {part: read_named_rows(self._folder, part) for part in ("pictures", "captions")}
 
     def vectors(self, benchmark: BenchmarkSet) -> SetVectors:
-        """The vectors of a set's pictures and captions.
-
-        Raises:
-            BadInput: an id of the set is missing, or the set lacks an id.
-        """
+        """The vectors of a set's pictures and captions; `BadInput` where their ids are not the set's, each once."""
         pictures = self._rows("pictures", [*benchmark.pictures.queries, *benchmark.painted.queries])
         whole, painted = np.split(pictures, [len(benchmark.pictures.queries)])
         return set_vectors(str(self._folder), benchmark, whole, painted, self._rows("captions", [*_texts(benchmark)]))
 
     def _rows(self, part: str, ids: Sequence[str]) -> Vectors:
-        places, matrix = self._parts[part]
+        names, matrix = self._parts[part]
         file = self._folder / f"{part}.jsonl"
+        places = {name: place for place, name in enumerate(names)}
         if missing := [name for name in ids if name not in places]:
             raise BadInput(f"{len(missing)} of {len(ids)} embeddings are missing", file=file, field="id",
                            got=f"no {missing[0]}", expected="those of --inputs")  # fmt: skip
-        if others := places.keys() - set(ids):
-            raise BadInput("embeddings of another set", file=file, field="id", got=min(others),
-                           expected="those of --inputs alone")  # fmt: skip
+        if len(names) > len(ids):
+            raise BadInput("ids twice, or of another set", file=file, field="id", got=len(names),
+                           expected=f"the {len(ids)} of --inputs")  # fmt: skip
         return unit(matrix[[places[name] for name in ids]], len(ids), str(file.with_suffix(".npy")))
-
-
-def _read(folder: Path, part: str) -> tuple[dict[str, int], np.ndarray]:
-    names, matrix = read_named_rows(folder, part)
-    places: dict[str, int] = {}
-    for place, name in enumerate(names):
-        if places.setdefault(name, place) != place:
-            raise BadInput("id twice", file=folder / f"{part}.jsonl", row=place + 1, field="id", got=name)
-    return places, matrix
 
 
 def _texts(benchmark: BenchmarkSet) -> dict[str, str]:

@@ -16,13 +16,46 @@ from typing import Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
-from trivium.decorrelation.benchmark.hub import model_folder
-from trivium.nets.open_clip_folder import CONFIG, load_open_clip, require_offline
+from trivium.decorrelation.benchmark.answers import TrainedModel
+from trivium.decorrelation.benchmark.benchmark_set import hub_folder
+from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings
+from trivium.decorrelation.benchmark.libraries import (
+    KINDS,
+    OpenClipModel,
+    SentenceTransformersModel,
+    load_hugging_face,
+)
+from trivium.nets.open_clip_folder import CONFIG, require_offline
 
 _HF_CONFIG, _MODULES = "config.json", "modules.json"
 _OWNERS = {"sentence_transformers": "sentence-transformers"}  # of names without one: the library's own models
 _LIBRARIES = ("torch", "transformers", "open_clip_torch", "sentence-transformers")
 _HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
+# Of the hub neither code nor pickles; sentencepiece's models bear the last but one suffix.
+_FILES = ["*.json", "*.safetensors", "*.txt", "*.model", "*.jinja"]
+_ROBOT = "SFconvertbot"
+
+
+def model_folder(source: str, owner: str = "") -> Path:
+    """A model's folder: the `source` itself, or that of the hub's files; a name without one belongs to `owner`.
+
+    Only what is needed is fetched, and nothing that could run. Raises as `hub_folder`.
+    """
+    if Path(source).is_dir():
+        return Path(source)
+    name = source if "/" in source or not owner else f"{owner}/{source}"
+    folder = hub_folder(name, "--model", _FILES)
+    if any(folder.rglob("*.safetensors")):
+        return folder
+    import huggingface_hub as hub
+
+    # Of older models only a revision that the hub's own robot has proposed holds safetensors.
+    proposed = hub.HfApi().get_repo_discussions(
+        name, author=_ROBOT, discussion_type="pull_request", discussion_status="open"
+    )
+    for number in [proposal.num for proposal in proposed if proposal.author == _ROBOT][:1]:
+        folder = hub_folder(name, "--model", _FILES, revision=f"refs/pr/{number}")
+    return folder
 
 
 def _check_hub_name(source: str, file: str) -> None:
@@ -34,25 +67,38 @@ def _check_hub_name(source: str, file: str) -> None:
         raise BadInput("no such folder", field="--model", got=source, expected="a folder, or the hub's OWNER/NAME")
 
 
+def _config(folder: Path) -> dict[str, Any]:
+    """The configuration of a folder; empty where there is none."""
+    config = read_json(folder / _HF_CONFIG) if (folder / _HF_CONFIG).is_file() else None
+    return config if isinstance(config, dict) else {}
+
+
+def _is_trained(folder: Path) -> bool:
+    """Whether a graph has saved a model in the folder: its configuration names the kind."""
+    return "kind" in _config(folder)
+
+
 def _check_hf(source: str) -> None:
     _check_hub_name(source, _HF_CONFIG)
     if Path(source).is_dir() and not _is_trained(Path(source)):
-        transformers_kind(Path(source))
+        _transformers_kind(Path(source))
 
 
-def transformers_kind(folder: Path) -> str:
+def _transformers_kind(folder: Path) -> str:
     """The name in KINDS of a folder's network, by `model_type` of its configuration; `BadInput` for any other."""
-    from trivium.decorrelation.benchmark.libraries import KINDS
-
-    config = read_json(folder / _HF_CONFIG)
-    kind = config.get("model_type") if isinstance(config, dict) else None
+    kind = str(_config(folder).get("model_type"))
     if kind in KINDS:
-        return str(kind)
+        return kind
     problem = "a model of another kind than those of pictures and texts"
     for tower, other in (("vision", "text"), ("text", "vision")):
-        if isinstance(kind, str) and kind.endswith(f"_{tower}_model"):
+        if kind.endswith(f"_{tower}_model"):
             problem = f"a model without a {other} tower"
     raise BadInput(problem, file=folder / _HF_CONFIG, field="model_type", got=kind, choices=KINDS)
+
+
+def _load_hf(source: str) -> Any:
+    folder = model_folder(source)
+    return TrainedModel(folder) if _is_trained(folder) else load_hugging_face(folder, _transformers_kind(folder))
 
 
 def _check_open_clip(source: str) -> None:
@@ -78,72 +124,6 @@ def _check_open_clip(source: str) -> None:
                        choices=tags)  # fmt: skip
 
 
-def _load_open_clip(source: str) -> Any:
-    import open_clip
-
-    from trivium.decorrelation.benchmark.libraries import OpenClipModel
-
-    if Path(source).is_dir():
-        name, text, options = f"local-dir:{source}", require_offline(Path(source)), {}
-    else:
-        name, _, tag = source.partition("/")
-        text = open_clip.get_model_config(name)["text_cfg"]
-        # open_clip only warns where weights were trained with another activation than the configuration says.
-        quick = bool(open_clip.get_pretrained_cfg(name, tag).get("quick_gelu"))
-        options = {"pretrained": tag, "force_quick_gelu": quick}
-    network, _, prepare, tokenize = load_open_clip(
-        name, source, text, require_pretrained=True, pretrained_text=False, **options
-    )
-    return OpenClipModel(network, prepare, tokenize, source)
-
-
-def _open_clip_weights(source: str) -> Path:
-    """The file of released weights, downloaded where it is not there yet."""
-    import open_clip
-
-    name, _, tag = source.partition("/")
-    try:
-        return Path(open_clip.download_pretrained(open_clip.get_pretrained_cfg(name, tag)))
-    except (OSError, RuntimeError) as error:
-        raise BadInput(f"cannot be had from open_clip: {error}", got=source) from None
-
-
-def _load_hf(source: str) -> Any:
-    from trivium.decorrelation.benchmark.libraries import load_hugging_face
-
-    folder = model_folder(source)
-    return _load_trained(folder) if _is_trained(folder) else load_hugging_face(folder, transformers_kind(folder))
-
-
-def _load_sentence_transformers(source: str) -> Any:
-    from trivium.decorrelation.benchmark.libraries import SentenceTransformersModel
-
-    return SentenceTransformersModel(model_folder(source, _OWNERS["sentence_transformers"]))
-
-
-def _read_npy(source: str) -> Any:
-    from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings
-
-    return KeptEmbeddings(Path(source))
-
-
-def _is_trained(folder: Path) -> bool:
-    """Whether a graph has saved a model in the folder: its configuration names the kind."""
-    config = read_json(folder / _HF_CONFIG) if (folder / _HF_CONFIG).is_file() else None
-    return isinstance(config, dict) and "kind" in config
-
-
-def _check_trained(source: str) -> None:
-    if not _is_trained(Path(source)):
-        raise BadInput("no model of a graph", file=Path(source), expected="a folder of models/decorrelation/cells")
-
-
-def _load_trained(source: str | Path) -> Any:
-    from trivium.decorrelation.benchmark.answers import TrainedModel
-
-    return TrainedModel(Path(source))
-
-
 @dataclass(frozen=True)
 class Family:
     """One kind of models.
@@ -151,7 +131,8 @@ class Family:
     Attributes:
         file: that a folder of it has; a graph's is recognised by the kind that its configuration names.
         check: refuses what can be refused before anything is downloaded or loaded, by `BadInput`.
-        load: an `Embedder` in float32 on its device, or what answers a set itself (`TrainedModel`, `KeptEmbeddings`).
+        load: a model with both towers in float32 on its device, or what answers a set itself (`TrainedModel`,
+            `KeptEmbeddings`).
     """
 
     file: str
@@ -160,13 +141,15 @@ class Family:
 
 
 FAMILIES = {  # in the order in which a folder is looked at: that of sentence-transformers may hold config.json, too
-    "open_clip": Family(CONFIG, _check_open_clip, _load_open_clip),
+    "open_clip": Family(CONFIG, _check_open_clip, OpenClipModel),
     "sentence_transformers": Family(
-        _MODULES, lambda source: _check_hub_name(source, _MODULES), _load_sentence_transformers
+        _MODULES,
+        lambda source: _check_hub_name(source, _MODULES),
+        lambda source: SentenceTransformersModel(model_folder(source, _OWNERS["sentence_transformers"])),
     ),
     "hf": Family(_HF_CONFIG, _check_hf, _load_hf),
-    "npy": Family("pictures.npy", _read_npy, _read_npy),
-    "graph": Family(_HF_CONFIG, _check_trained, _load_trained),
+    "npy": Family("pictures.npy", KeptEmbeddings, KeptEmbeddings),
+    "graph": Family(_HF_CONFIG, lambda source: None, TrainedModel),  # loading it says what is wrong
 }
 
 
@@ -190,9 +173,15 @@ class NamedModel:
 
     def files(self) -> Path:
         """The model's folder, or its file of weights; downloaded where they are not there yet."""
-        if self.family == "open_clip" and not Path(self.source).is_dir():
-            return _open_clip_weights(self.source)
-        return model_folder(self.source, _OWNERS.get(self.family, ""))
+        if self.family != "open_clip" or Path(self.source).is_dir():
+            return model_folder(self.source, _OWNERS.get(self.family, ""))
+        import open_clip
+
+        name, _, tag = self.source.partition("/")
+        try:
+            return Path(open_clip.download_pretrained(open_clip.get_pretrained_cfg(name, tag)))
+        except (OSError, RuntimeError) as error:
+            raise BadInput(f"cannot be had from open_clip: {error}", got=self.source) from None
 
     def identity(self) -> list[Any]:
         """What tells this model from any other: its files, the revision on the hub, versions of libraries."""
@@ -211,18 +200,14 @@ def find_model(text: str) -> NamedModel:
     name, equals, rest = text.partition("=")
     if not (equals and name) or re.search(r"[:/\\]", name):
         name, rest = "", text
-    family, colon, source = rest.partition(":")
+    family, _, source = rest.partition(":")
     folder = Path(rest)
     if folder.is_dir():
         family, source = _family_of(folder), rest
-    elif not colon:
+    if family not in FAMILIES or not source:
         choices = [f"{family}:" for family in sorted(FAMILIES)]
         raise BadInput("no such folder, and no kind of model", field="--model", got=rest,
                        expected="a folder, or KIND:MODEL", choices=choices)  # fmt: skip
-    if family not in FAMILIES:
-        raise BadInput("no such kind of model", field="--model", got=family, choices=sorted(FAMILIES))
-    if not source:
-        raise BadInput("a kind of model without a model", field="--model", got=rest, expected=f"{family}:MODEL")
     FAMILIES[family].check(source)
     return NamedModel(name or (folder.resolve().name if folder.is_dir() else rest), family, source)
 

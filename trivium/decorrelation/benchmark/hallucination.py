@@ -36,8 +36,8 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_json_lines
+from trivium.decorrelation.benchmark.answers import Interval, interval
 from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
-from trivium.decorrelation.benchmark.scores import Interval, interval
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
 from trivium.language.english.chunker import choose_chunker
 from trivium.language.english.sentences import read_sentence

@@ -3,14 +3,14 @@
     board = odmap({"mine": my_model, "clip": "open_clip:ViT-B-32/openai"}, released="coco_lama.parquet")
     print(board)
 
-`my_model` is an `Embedder`; what a text may be, `family.py` says.
+`my_model` has the two methods that `embeddings.py` names; what a text may be, `family.py` says.
 """
 
 import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import permutations
 from pathlib import Path
@@ -22,12 +22,20 @@ from scipy.stats import rankdata, spearmanr
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_beside
-from trivium.decorrelation.benchmark.answers import SetAnswers, TrainedModel, answer
+from trivium.decorrelation.benchmark.answers import (
+    Interval,
+    Scores,
+    SetAnswers,
+    TrainedModel,
+    answer,
+    by_chance,
+    interval,
+    score,
+)
 from trivium.decorrelation.benchmark.benchmark_set import BenchmarkSet, open_set
-from trivium.decorrelation.benchmark.embeddings import Embedder, KeptEmbeddings, Precision, embed
+from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings, Precision, embed
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
 from trivium.decorrelation.benchmark.hallucination import CaptionerScores, VlmScores, ask_vlm, chair, read_captions
-from trivium.decorrelation.benchmark.scores import Interval, Scores, by_chance, interval, score
 from trivium.nets.device import pick_device
 from trivium.prompting.asking import EndpointModel
 
@@ -123,12 +131,11 @@ class Leaderboard:
 
 
 def odmap(
-    models: Mapping[str, Embedder | str] | Sequence[str] = (),
+    models: Mapping[str, Any] | Sequence[str] = (),
     project: str | Path = ".",
     *,
     released: str | Path | None = None,
     dataset: str | None = None,
-    filling: str | None = None,
     captioners: Mapping[str, str | Path] | None = None,
     vlms: Sequence[EndpointModel] = (),
     questions: int | None = None,
@@ -143,7 +150,7 @@ def odmap(
     Args:
         models: {name: a Python object with `encode_images` and `encode_texts`, or what `--model` takes}, or a list of
             the latter.
-        project, released, dataset, filling, cache: see `open_set`.
+        project, released, dataset, cache: see `open_set`.
         captioners: {name: file of its captions}; see `read_captions`.
         vlms: vision-language models, which are asked in words; see `ask_vlm`.
         questions: about so many painted pictures are they asked; None: all.
@@ -159,13 +166,13 @@ def odmap(
     """
     if not models and not captioners and not vlms:
         raise BadInput("no model", field="--model")
-    named: dict[str, Embedder | NamedModel] = {}
+    named: dict[str, Any] = {}
     for name, model in models.items() if isinstance(models, Mapping) else ((None, model) for model in models):
         chosen: Any = find_model(model) if isinstance(model, str) else model
         if (name := name or chosen.name) in named:
             raise BadInput("two models of one name", field="--model", got=name, expected="NAME=MODEL")
         named[name] = chosen
-    benchmark = open_set(project, released, dataset=dataset, filling=filling, cache=cache)
+    benchmark = open_set(project, released, dataset=dataset, cache=cache)
     if named and pick_device().type == "cpu":
         report(_describe_work(benchmark))
     options: dict[str, Any] = {"batch_size": batch_size, "precision": precision, "candidates": candidates}
@@ -211,48 +218,36 @@ def _describe_work(benchmark: BenchmarkSet) -> str:
 def _ask(
     model: Any, benchmark: BenchmarkSet, name: str, *, batch_size: int, precision: Precision, candidates: int | None
 ) -> Scores:
-    """Ask and judge a model; one that was chosen by its name answers from the cache where it has answered before.
+    """Ask and judge a Python object, or a `NamedModel`, which answers from the cache where it has answered before.
 
-    Its vectors lie there, too, for other candidates and other sets. `model` is an `Embedder` or what `find_model`
-    returns; see `embed` and `answer` for the rest.
-
-    Raises:
-        BadInput: see `embed` and `NamedModel.load`; or a damaged file in the cache.
+    Its vectors lie there, too, for other candidates and other sets. `BadInput`: see `embed` and `NamedModel.load`.
     """
     if not isinstance(model, NamedModel):
         vectors = embed(model, benchmark, name, batch_size, precision)
         return score(benchmark, answer(benchmark, vectors, model, batch_size, candidates))
-    parts_kept = [field.name for field in fields(SetAnswers)]  # other ones in a later version
     encoder = _digest(model.identity(), precision)
-    file = benchmark.kept / f"{_digest(encoder, candidates, parts_kept)}.npz"
-    if file.is_file():
-        try:
-            with np.load(file, allow_pickle=False) as parts:
-                answers = SetAnswers(**parts)
-        except (OSError, ValueError, TypeError) as error:
-            raise BadInput(f"a damaged file of answers: {error}", file=file, expected="remove it") from None
-        return score(benchmark, answers)
-    loaded = model.load()
-    if isinstance(loaded, TrainedModel):
-        answers = loaded.answer(benchmark)
-    elif isinstance(loaded, KeptEmbeddings):
-        answers = answer(benchmark, loaded.vectors(benchmark))
-    else:
-        kept = benchmark.kept.parent / "embeddings" / encoder
-        vectors = embed(loaded, benchmark, name, batch_size, precision, kept)
-        answers = answer(benchmark, vectors, loaded, batch_size, candidates)
-    with write_atomically(file) as path, path.open("wb") as stream:
-        np.savez(stream, **asdict(answers))
-    return score(benchmark, answers)
+    file = benchmark.kept / f"{_digest(encoder, candidates)}.npz"
+    if not file.is_file():
+        loaded = model.load()
+        if isinstance(loaded, TrainedModel):
+            answers = loaded.answer(benchmark)
+        elif isinstance(loaded, KeptEmbeddings):
+            answers = answer(benchmark, loaded.vectors(benchmark))
+        else:
+            kept = benchmark.kept.parent / "embeddings" / encoder
+            vectors = embed(loaded, benchmark, name, batch_size, precision, kept)
+            answers = answer(benchmark, vectors, loaded, batch_size, candidates)
+        with write_atomically(file) as path, path.open("wb") as stream:
+            np.savez(stream, **asdict(answers))
+    with np.load(file, allow_pickle=False) as parts:
+        return score(benchmark, SetAnswers(**parts))
 
 
 def _digest(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-def rank(
-    benchmark: BenchmarkSet, scores: Mapping[str, Scores], models: Mapping[str, Embedder | NamedModel]
-) -> tuple[BoardRow, ...]:
+def rank(benchmark: BenchmarkSet, scores: Mapping[str, Scores], models: Mapping[str, Any]) -> tuple[BoardRow, ...]:
     """The rows of models that were asked the set; of equal ones the first that was given comes first."""
     names = list(scores)
     odmaps, recalls = ([scores[name].values[measure] for name in names] for measure in RANKED)

@@ -1,10 +1,10 @@
-"""Models of three libraries as `Embedder`s: transformers, open_clip, sentence-transformers.
+"""Models of three libraries with both towers: transformers, open_clip, sentence-transformers.
 
 Safetensors only, and no code beside them is run.
 """
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from torch.func import functional_call
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark.embeddings import TOWERS
 from trivium.nets.device import halving_batches, pick_device
+from trivium.nets.open_clip_folder import load_open_clip, require_offline
 
 _LOWER_CASE = 256_000  # words of Gemma's vocabulary: SigLIP 2 with it was trained on lower-case texts
 _PAIRS = 128  # of picture and text that are matched together
@@ -166,13 +167,25 @@ def load_hugging_face(folder: Path, kind: str) -> HuggingFaceModel:
 
 
 class OpenClipModel:
-    """A network of open_clip with both towers, its preparation and its tokenizer; `source` is for messages."""
+    """A network of open_clip: a folder, or its `CONFIGURATION/TAG`; raises as `load_open_clip`."""
 
-    def __init__(
-        self, network: Any, prepare: Callable[..., torch.Tensor], tokenize: Callable[..., torch.Tensor], source: str
-    ) -> None:
+    def __init__(self, source: str) -> None:
+        import open_clip
+
+        options: dict[str, Any] = {}
+        if Path(source).is_dir():
+            name, text = f"local-dir:{source}", require_offline(Path(source))
+        else:
+            name, _, tag = source.partition("/")
+            text = open_clip.get_model_config(name)["text_cfg"]
+            # open_clip only warns where weights were trained with another activation than the configuration says.
+            quick = bool(open_clip.get_pretrained_cfg(name, tag).get("quick_gelu"))
+            options = {"pretrained": tag, "force_quick_gelu": quick}
+        network, _, self._prepare, self._tokenize = load_open_clip(
+            name, source, text, require_pretrained=True, pretrained_text=False, **options
+        )
         self._device, self._source = pick_device(), source
-        self._network, self._prepare, self._tokenize = network.to(self._device), prepare, tokenize
+        self._network = network.to(self._device)
 
     def encode_images(self, images: Sequence[Image.Image]) -> torch.Tensor:
         """(n, d)."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
@@ -28,9 +28,6 @@ from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Phrase
 
 T = TypeVar("T")
-PARAMETERS = Path("params.yaml")
-DATA = Path("data") / "decorrelation"
-SETS = "sets"  # in DATA: what the graph releases, a file a data set
 HEAD = b"odmap"  # of the schema's metadata: what is of no single row
 FORMAT = 1
 _NAMES = pa.list_(pa.string())
@@ -56,37 +53,24 @@ _DECODED = {"info": {"features": {"image": {"_type": "Image"}}}}  # so that `dat
 _ROWS = {"query": 32, "picture": 32, "caption": 1 << 14}  # of a row group
 
 
-def usual_filling(parameters: Path, dataset: str) -> str:
-    """The filling that painted the queries of most of a data set's cells."""
-    cells = read_cells(parameters).values()
-    used = Counter(cell.queries for cell in cells if cell.dataset == dataset)
-    if not used:
-        raise BadInput("no cell asks such a data set", file=parameters, field="--dataset", got=dataset,
-                       choices=sorted({cell.dataset for cell in cells}))  # fmt: skip
-    return used.most_common(1)[0][0]
+def export_sets(parameters: Path, data: Path, folder: Path) -> None:
+    """Write the test split of each data set that cells ask as `{dataset}_{filling}.parquet` into a new folder.
 
-
-def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", filling: str | None = None) -> None:
-    """Write the test split of a built project as one file.
-
-    `data` is the project's folder DATA; the queries are those that `filling` painted, None: see `usual_filling`.
+    `data` is the project's `data/decorrelation`; the queries are those of most of a data set's cells, by their filling.
 
     Raises:
-        BadInput: no such data set or filling, something that is not built yet, or no painted test picture.
+        BadInput: something that is not built yet, or no painted test picture.
     """
-    filling = filling or usual_filling(parameters, dataset)
+    cells = read_cells(parameters).values()
+    with write_folder(folder) as path:
+        for dataset in dict.fromkeys(cell.dataset for cell in cells):
+            fillings = Counter(cell.queries for cell in cells if cell.dataset == dataset)
+            ((filling, _),) = fillings.most_common(1)
+            _export_set(parameters, data, path / f"{dataset}_{filling}.parquet", dataset, filling)
+
+
+def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: str) -> None:
     raw, removals, painted = data / "raw" / dataset, data / "removals" / dataset, data / "painted" / dataset / filling
-    phrases = data / "phrases" / f"{dataset}.parquet"
-    if not (painted / "test").is_dir():
-        is_asked = (dataset, filling) in {(cell.dataset, cell.queries) for cell in read_cells(parameters).values()}
-        built = sorted(test.parent.name for test in painted.parent.glob("*/test"))
-        raise BadInput("no painted test pictures", file=painted / "test", field="--filling", got=filling,
-                       expected=f"a built project: dvc repro decorrelation-inpaint@{dataset}_{filling}" if is_asked
-                       else "one that is built, or first an entry of decorrelation.paintings",
-                       choices=built or None)  # fmt: skip
-    for path in (raw, phrases, removals):
-        if not path.exists():
-            raise BadInput("not built yet", file=path, expected="a built project: make repro P=decorrelation")
     corpus = load_corpus(raw)
     tested = [picture for picture in corpus.pictures if picture.split == "test"]
     drawn = read_table(removals / "removals.parquet", _REMOVAL)
@@ -94,7 +78,7 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
     if not drawn:
         raise BadInput("no painted picture of the test split", file=removals)
     used = used_values(parameters, "decorrelation.evaluate")
-    captions = read_table(phrases).sort_by("caption").to_pylist()
+    captions = read_table(data / "phrases" / f"{dataset}.parquet").sort_by("caption").to_pylist()
     partners = usual_partners(corpus, used["partner_probability"])
     head = {
         "format": FORMAT, "dataset": dataset, "filling": filling, "classes": corpus.classes, "split": "test",
@@ -114,21 +98,10 @@ def export_set(parameters: Path, data: Path, out: Path, dataset: str = "coco", f
                      "classes": row["classes"], "test": row["split"] == "test"} for row in captions),
     }  # fmt: skip
     schema = SCHEMA.with_metadata({HEAD: json.dumps(head), b"huggingface": json.dumps(_DECODED)})
-    with (
-        write_atomically(out) as path,
-        pq.ParquetWriter(path, schema, compression="zstd", write_page_checksum=True) as writer,
-    ):
+    with pq.ParquetWriter(out, schema, compression="zstd", write_page_checksum=True) as writer:
         for kind, rows_of_kind in rows.items():
             for group in in_groups(rows_of_kind, _ROWS[kind]):
                 writer.write_table(pa.Table.from_pylist([{"kind": kind, **row} for row in group], schema))
-
-
-def export_sets(parameters: Path, data: Path, folder: Path) -> None:
-    """Write the set of each data set that cells ask, with its usual filling, into a new folder."""
-    with write_atomically(folder) as path:
-        for dataset in dict.fromkeys(cell.dataset for cell in read_cells(parameters).values()):
-            filling = usual_filling(parameters, dataset)
-            export_set(parameters, data, path / f"{dataset}_{filling}.parquet", dataset, filling)
 
 
 def _queries(

@@ -24,12 +24,12 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
 from trivium.core.tables import write_table
 from trivium.decorrelation.removals import read_removals
-from trivium.decorrelation.retrieval.encoding import Vectors
 from trivium.decorrelation.retrieval.sharded_model import (
     Captions,
     EncodedPictures,
     PictureSet,
     ShardedModel,
+    Vectors,
     captions_of,
     load_once,
 )

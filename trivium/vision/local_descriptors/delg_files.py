@@ -30,23 +30,13 @@ SMALLEST = 0.5  # the scale that is 0 here: of features from an image enlarged t
 
 
 def shared_names(images: Iterable[str]) -> frozenset[str]:
-    """Find names of files that could be of two images: `Foo` of Foo.jpg and Foo.png, `a.jpg` of it and a.jpg.png.
-
-    Args:
-        images: names of all images of a collection.
-    """
+    """Find names of files that could be of two images of a collection: `Foo` of Foo.jpg and Foo.png, and the like."""
     owners = Counter(name for image in images for name in {image, _stem(image)})
     return frozenset(name for name, count in owners.items() if count > 1)
 
 
 def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]) -> list[str]:
-    """List the images without two files of their own in a folder, which need not exist.
-
-    Args:
-        images: names.
-        folder: holds both files of every image.
-        shared: from `shared_names`.
-    """
+    """List the images without two files of their own in a folder, which need not exist; see `shared_names`."""
     files = {file.name for file in folder.iterdir()} if folder.is_dir() else set()
     return [
         image
@@ -58,13 +48,9 @@ def without_features(images: Iterable[str], folder: Path, shared: frozenset[str]
 
 
 class DelgFiles:
-    """Read the features of images by name.
+    """Read the features of images by name, at most so many local ones, from a folder with both files of every image.
 
-    Args:
-        folder: holds both files of every image.
-        most: local descriptors kept an image.
-        global_dimension: g (2 048).
-        shared: names of files that could be of two images, from `shared_names`: they are used for neither.
+    The global dimension is g (2 048). `shared` are names from `shared_names`, which are used for neither image.
     """
 
     def __init__(self, folder: Path, most: int, global_dimension: int, shared: frozenset[str] = frozenset()) -> None:
@@ -183,11 +169,8 @@ def write_dataset(path: Path, images: Sequence[str]) -> None:
     """Write the tool's `dataset_file_path` for `image_set=index`: MATLAB's format, names in the cells of `imlist`.
 
     The tool also requires queries with ground truth, and at least two of everything: the first two images serve as
-    queries without ground truth, and a single image is listed twice, which the tool ignores.
-
-    Args:
-        path: a new `.mat` file.
-        images: whole names, at least one.
+    queries without ground truth, and a single image is listed twice, which the tool ignores. `images` are whole names,
+    at least one.
     """
     from scipy.io import savemat
 

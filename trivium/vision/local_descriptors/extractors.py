@@ -135,16 +135,10 @@ def load_extractor(
     files: Path | None,
     shared: frozenset[str] = frozenset(),
 ) -> Extractor:
-    """Load the extractor of a folder.
+    """Load the extractor of a folder with `extractor.json`, of at most so many local descriptors an image.
 
-    Args:
-        folder: with `extractor.json`.
-        most: local descriptors kept an image.
-        max_side, max_pixels: see `decoding.decode_picture`.
-        files, shared: folder of DELG's files and names that two images share there, for the kind `delg_files` alone.
-
-    Raises:
-        BadInput: unknown kind, or no files where they are needed.
+    `max_side` and `max_pixels` are as in `decode_picture`; `files` and `shared`, the folder of DELG's files and the
+    names that two images share there, are for `delg_files` alone. `BadInput`: unknown kind, or no files where needed.
     """
     kind = read_kind(folder)
     if kind == "sift":

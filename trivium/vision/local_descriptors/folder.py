@@ -68,16 +68,9 @@ class FeatureFolder:
 
     @classmethod
     def of(cls, names: Sequence[str], descriptions: Sequence[Description | None], *, most: int, dimension: int) -> Self:
-        """Put descriptions into arrays.
+        """Put descriptions of the named images, None where there is none, into arrays; see `FeatureFolder`.
 
-        Args:
-            names: of the images.
-            descriptions: of each image; None where there is none.
-            most: m, local descriptors kept an image.
-            dimension: g, of a global descriptor.
-
-        Raises:
-            BadInput: NaN or infinity; the message names the image.
+        `most` is m, `dimension` is g. `BadInput` names an image with NaN or infinity.
         """
         counts = np.full(len(names), -1, np.int32)
         overall = np.zeros((len(names), dimension), np.float16)
@@ -121,11 +114,7 @@ def write_features(folder: Path, features: FeatureFolder, unreadable: Sequence[s
 
 
 def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
-    """Join folders of features in order, by streaming; returns the table of all images.
-
-    Raises:
-        BadInput: an image is in two folders.
-    """
+    """Join folders of features in order, by streaming; returns the table. `BadInput`: an image is in two folders."""
     table = pa.concat_tables(read_table(folder / "names.parquet") for folder in folders)
     twice = pc.filter(table["name"].value_counts(), pc.greater(table["name"].value_counts().field("counts"), 1))
     if len(twice):

@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from tests.decorrelation.benchmark.benchmark_project import Words, texts_of, write_hugging_face
+from tests.decorrelation.benchmark.benchmark_project import Words, release, texts_of, write_hugging_face
 from tests.decorrelation.tiny_models import write_base
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
-from trivium.decorrelation.benchmark.answers import SetAnswers
+from trivium.decorrelation.benchmark.answers import SetAnswers, by_chance, by_stratum, query_rows, score, strata
 from trivium.decorrelation.benchmark.family import FAMILIES, NamedModel
 from trivium.decorrelation.benchmark.leaderboard import odmap
-from trivium.decorrelation.benchmark.scores import by_chance, by_stratum, query_rows, score, strata
 
 
 def answers(asked, pairs):
@@ -138,7 +137,7 @@ def test_texts_and_pictures_are_encoded_once(project, tmp_path, monkeypatch):
     blank = io.BytesIO()
     Image.new("RGB", (8, 8)).save(blank, "PNG")
     write_images(other / "data/decorrelation/painted/coco/cv2/test", [(name, blank.getvalue()) for name in names])
-    ask(other)
+    ask(release(other))
     assert encoded == {"pictures": 9}
 
 
