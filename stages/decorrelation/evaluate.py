@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from trivium.core.stage import stage
 from trivium.core.tables import write_csv, write_json, write_table
+from trivium.decorrelation.co_occurrence import partners
 from trivium.decorrelation.evaluation import tables
 from trivium.decorrelation.evaluation.answers import Answers, per_query, read_answers, read_data_set
 from trivium.decorrelation.evaluation.tables import EvaluateParameters, Measured
@@ -36,7 +37,7 @@ def main(
     classes: list[dict[str, Any]] = []
     for dataset in dict.fromkeys(cell.dataset for cell in cells.values()):
         corpus = load_corpus(raw / dataset)
-        usual = tables.usual_partners(corpus, parameters.partner_probability)
+        usual = partners(corpus, parameters.partner_probability)
         data = read_data_set(corpus, phrases / f"{dataset}.parquet", removals / dataset, usual)
         of_dataset = {name: cell for name, cell in cells.items() if cell.dataset == dataset}
         answers: dict[str, dict[str, Answers]] = {}

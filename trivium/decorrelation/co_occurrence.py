@@ -18,12 +18,9 @@ COLUMNS = ("class", "other", "pictures_with_class", "pictures_with_both", "proba
 
 @dataclass(frozen=True)
 class CoOccurrence:
-    """Counts over the training pictures of a corpus.
+    """Counts over the n training `pictures` of a corpus, whose classes are in its order.
 
-    Attributes:
-        classes: in the corpus's order.
-        pictures: n, how many training pictures there are.
-        together: n(c, k), shape (classes, classes), int64; n(c) on the diagonal.
+    `together` is n(c, k), shape (classes, classes), int64; n(c) on the diagonal.
     """
 
     classes: tuple[str, ...]
@@ -49,11 +46,11 @@ def count_co_occurrence(corpus: Corpus) -> CoOccurrence:
     return CoOccurrence(corpus.classes, len(pictures), present.T @ present)
 
 
-def partners(corpus: Corpus) -> dict[str, str]:
+def partners(corpus: Corpus, least: float = 0.0) -> dict[str, str]:
     """The partner of each class that has one: the class k with the greatest P(k | c), if its lift is above 1.
 
-    Of several the one with the greatest lift is taken, then the first in the corpus's order. Only training pictures
-    count.
+    P(k | c) must be at least `least`. Of several the one with the greatest lift is taken, then the first in the
+    corpus's order. Only training pictures count.
     """
     counts = count_co_occurrence(corpus)
     probability, lift, count = counts.probability(), counts.lift(), len(counts.classes)
@@ -61,7 +58,7 @@ def partners(corpus: Corpus) -> dict[str, str]:
     for one, name in enumerate(counts.classes):
         others = (index for index in range(count) if index != one)
         best = max(others, key=lambda index: (probability[one, index], lift[one, index]), default=one)
-        if best != one and lift[one, best] > 1:
+        if best != one and lift[one, best] > 1 and probability[one, best] >= least:
             chosen[name] = counts.classes[best]
     return chosen
 

@@ -77,11 +77,7 @@ def box_regions(picture: Picture) -> Regions:
 
 
 def segmentation_regions(picture: Picture) -> Regions:
-    """Regions of segmentations; an object without one has its box. Cells are pixels.
-
-    Raises:
-        ValueError: as `rasterise_segmentation`.
-    """
+    """Regions of segmentations, or of the box where there is none; cells are pixels. Raises `ValueError`."""
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for instance in picture.objects:
         outline = instance.segmentation
@@ -133,13 +129,8 @@ def eligible(
     B' is the union of all that goes. Every class k that stays must satisfy area(B' ∩ B_k) / area(B_k) < δ1, and
     area(B') / area(x) < δ3. Without C_r+ this is the paper's rule for a single class.
 
-    Args:
-        class_name: c_r, one of the picture's classes.
-        regions: of all classes of the picture.
-        crowded: classes with a crowd among their objects. A crowd is never removed, so such a class cannot vanish:
-            neither as c_r (`crowd`) nor with it (`crowd_covered`).
-        area: of the picture, in square pixels.
-        parameters: with the three thresholds.
+    `crowded` are classes with a crowd among their objects. A crowd is never removed, so such a class cannot vanish:
+    neither as c_r (`crowd`) nor with it (`crowd_covered`). `area` is the picture's, in square pixels.
     """
     if len(regions.classes) < 2:
         return "single_class"

@@ -160,12 +160,10 @@ def train(
     tenth of the steps).
 
     Raises:
-        BadInput: nothing to train, a loss that is not finite, a checkpoint of another model, a batch that does not fit.
+        BadInput: a loss that is not finite, a checkpoint of another model, a batch that does not fit.
     """
     settings, steps = job.settings, job.steps
     trained = [weights for weights in model.module.parameters() if weights.requires_grad]
-    if not trained:
-        raise BadInput("nothing to train: every weight is frozen", field="settings")
     kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[settings.optimiser]
     optimizer = kind(trained, lr=settings.learning_rate, weight_decay=settings.weight_decay, fused=True)
 

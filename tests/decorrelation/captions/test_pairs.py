@@ -1,9 +1,10 @@
 """Captions without phrases as in the paper, and by CLIP's templates."""
 
 import pytest
+from open_clip import OPENAI_IMAGENET_TEMPLATES
 
 from tests.decorrelation.captions.test_grammatical_removal import phrases_of
-from trivium.decorrelation.captions.pairs import cut_phrases, prompt, templates
+from trivium.decorrelation.captions.pairs import cut_phrases, prompt
 from trivium.formats.pictures import Phrase
 
 
@@ -38,7 +39,7 @@ def test_annotated_phrases_serve_as_well_as_found_ones():
 
 
 def test_there_are_eighty_templates():
-    assert len(templates()) == 80
+    assert len(OPENAI_IMAGENET_TEMPLATES) == 80
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from stages.decorrelation.evaluate import main
 from tests.decorrelation import retrieved_world as world
 from trivium.core.tables import read_json, read_table, write_table
 from trivium.decorrelation.co_occurrence import partners
-from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio, usual_partners
+from trivium.decorrelation.evaluation.tables import EvaluateParameters, synthetic_ratio
 from trivium.decorrelation.matrix import parse_cell
 from trivium.formats.corpus_table import load_corpus
 
@@ -104,11 +104,10 @@ def test_recall_is_read_off_the_ranks(made):
 def test_the_split_by_partner_is_of_planted_pairs(made):
     folder, metrics = made
     corpus = load_corpus(folder / "raw/coco")
-    assert usual_partners(corpus, 0.0) == partners(corpus)
-    planted = usual_partners(corpus, 0.6)
+    planted = partners(corpus, 0.6)
     assert {name: planted[name] for name in world.PARTNERS} == world.PARTNERS
     rows = [row for row in read_table(folder / "evaluation.parquet").to_pylist() if row["set"] == "synthetic"]
-    beside = usual_partners(corpus, PARAMETERS.partner_probability)
+    beside = partners(corpus, PARAMETERS.partner_probability)
     classes = {picture.id: set(picture.classes) for picture in corpus.pictures}
     for row in rows:
         assert row["partner_remains"] == (beside.get(row["class"]) in classes[row["picture"]])

@@ -28,13 +28,7 @@ PICTURE_TYPES = {b"\xff\xd8": "jpeg", b"\x89P": "png", b"RI": "webp", b"GI": "gi
 
 @dataclass(frozen=True)
 class Pairs:
-    """Queries with a caption y that names what is gone, and y′, the same caption without it.
-
-    Attributes:
-        queries: (pairs,) rows of the queries.
-        captions: (pairs,) rows of y among the captions.
-        texts: y′ of each.
-    """
+    """(pairs,) rows of queries, rows of a caption y that names what is gone, and y′, its text without that."""
 
     queries: NDArray[np.int64]
     captions: NDArray[np.int64]
@@ -47,17 +41,14 @@ class BenchmarkSet:
 
     Attributes:
         dataset, filling: names in the graph: of the data set, and of what painted the queries.
-        invented: whether the pictures are of the sample world.
-        licences: that the sources state.
+        invented, licences: whether the pictures are of the sample world; what the sources state.
         classes: of the data set, in the order of the columns of `queries` and `gallery`.
         certainty: confidence, resamples and seed of intervals.
-        phrases: how the graph reads captions.
-        retrieve: how the graph asks its own models.
+        phrases, retrieve: how the graph reads captions, and asks its own models.
         fingerprint: sha256 of the file.
         captions: of all splits, by ascending id.
         gallery: the same captions with the classes that each names.
-        pictures: the test pictures, untouched.
-        painted: the queries x′.
+        pictures, painted: the test pictures, untouched, and the queries x′.
         queries: which classes went from each and which stayed, in the order of `painted`.
         pairs: captions with and without what is gone.
         partners: of each query what usually stands beside what is gone, None where nothing does.

@@ -39,14 +39,7 @@ Precision = Literal["float32", "bfloat16", "float16"]
 
 @dataclass(frozen=True)
 class SetVectors:
-    """A model's unit vectors of a set.
-
-    Attributes:
-        pictures: (test pictures, d), in the order of the set, or (test pictures, sides, d).
-        painted: (queries, d), or with sides.
-        captions: (captions, d).
-        without: (pairs, d) of y′.
-    """
+    """A model's unit vectors of a set, in its order: (n, d), of pictures perhaps (n, sides, d); `without` are of y′."""
 
     pictures: Vectors
     painted: Vectors

@@ -5,8 +5,7 @@ CHAIR of captioners (Rohrbach et al., EMNLP 2018), how much they name that is no
     CHAIR_i = mentions of classes that are not in x′ / all mentions       CHAIR_s = captions with such a mention / all
 
 A mention is a noun phrase that names a class, found as in the graph's captions. In x′ are the annotated classes that
-are left, and what people named in their captions of the picture, but for what was painted out. A captioner that still
-names what is gone repeats what usually stands together.
+are left, and what people named in their captions of the picture, but for what was painted out.
 
 Vision-language models are asked in words, "Is there a dog in the picture?", on whole and on painted pictures:
 
@@ -15,7 +14,6 @@ Vision-language models are asked in words, "Is there a dog in the picture?", on 
     partner      x′, about its usual partner             no is right; asked where the partner is not in x′
     random       x′, about a class drawn from the rest   no is right
 
-A model that looks says yes to the first alone; one that repeats what stands together says yes to the others, too.
 Accuracy, precision, recall, F1 and the share of yes are those of POPE (Li et al., EMNLP 2023) over `there` and
 `painted_out`, as many of each: a model that always says yes is right half of the time.
 """
@@ -177,11 +175,7 @@ def pope(present: NDArray[np.bool_], removed: NDArray[np.bool_]) -> dict[str, fl
 
 
 def endpoint_model(address: str, name: str, key_variable: str | None, requests_per_minute: float) -> EndpointModel:
-    """Return a model for short answers; its reasoning, if any, may be long.
-
-    Raises:
-        BadInput: no address, or no name of an environment variable.
-    """
+    """A model for short answers, its reasoning may be long; `BadInput`: no address, or no name of a variable."""
     values = {  # a local server may answer one at a time: the eighth waits for seven
         "label": name, "endpoint": address, "model": name, "max_tokens": 512, "parallel": 8, "timeout_s": 600.0,
         "requests_per_minute": requests_per_minute, "backoff_s": 1.0, "key_variable": key_variable,
@@ -240,11 +234,7 @@ def read_captions(file: Path, benchmark: BenchmarkSet) -> list[str]:
 
 
 def chair(benchmark: BenchmarkSet, texts: Sequence[str]) -> CaptionerScores:
-    """Judge captions of the painted pictures, one a query; what they name is found as in the set's own captions.
-
-    Raises:
-        BadInput: see `read_phrases`.
-    """
+    """Judge captions of the painted pictures, one a query; what they name is found as in the set's own captions."""
     used = benchmark.phrases
     chunker = choose_chunker(used["chunker"], used["spacy_model"])
     settings = Settings(benchmark.classes, used["matching"], chunker, used["spacy_model"])

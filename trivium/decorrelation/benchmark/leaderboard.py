@@ -61,9 +61,7 @@ class BoardRow:
     """A model's row.
 
     Attributes:
-        model: its name.
-        source: where it comes from, or the class of a Python object.
-        scores: its values.
+        model, source: its name, and where it comes from, or the class of a Python object.
         odmap_rank, recall_rank: from 1, by the means of RANKED; equal means share a rank.
         looks: how many models it leads by ODmAP@1, with an interval of the difference above 0, that it does not lead by
             R@1, less those of which the reverse is true; below 0 it repeats.
@@ -86,7 +84,6 @@ class Leaderboard:
     """Models, captioners and vision-language models that were asked one set.
 
     Attributes:
-        benchmark: the set.
         rows: by ODmAP@1, the best first.
         chance: {measure: expected of a random order, or of guessing}.
         failed: {model or captioner: why it could not be asked}.

@@ -21,7 +21,7 @@ from trivium.core.image_shards import Images
 from trivium.core.parameters import used_values
 from trivium.core.tables import in_groups, read_json, read_table
 from trivium.decorrelation.captions.grammatical_removal import remove_phrases
-from trivium.decorrelation.evaluation.tables import usual_partners
+from trivium.decorrelation.co_occurrence import partners
 from trivium.decorrelation.matrix import read_cells
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
@@ -79,7 +79,7 @@ def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: 
         raise BadInput("no painted picture of the test split", file=removals)
     used = used_values(parameters, "decorrelation.evaluate")
     captions = read_table(data / "phrases" / f"{dataset}.parquet").sort_by("caption").to_pylist()
-    partners = usual_partners(corpus, used["partner_probability"])
+    beside = partners(corpus, used["partner_probability"])
     head = {
         "format": FORMAT, "dataset": dataset, "filling": filling, "classes": corpus.classes, "split": "test",
         # The control is invented, whatever the parameters say.
@@ -91,7 +91,7 @@ def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: 
     }  # fmt: skip
     head["card"] = _card(head, len(drawn), len(tested), len(captions))
     rows = {
-        "query": _queries(drawn, painted / "test", captions, partners),
+        "query": _queries(drawn, painted / "test", captions, beside),
         "picture": ({"id": str(picture.id), "picture": picture.id, **image} for picture, image in
                     _with_images({picture.name: picture for picture in tested}, raw / IMAGES)),
         "caption": ({"id": str(row["caption"]), "picture": row["picture"], "text": row["text"],
@@ -108,7 +108,7 @@ def _queries(
     drawn: Sequence[Mapping[str, Any]],
     painted: Path,
     captions: Iterable[Mapping[str, Any]],
-    partners: Mapping[str, str],
+    beside: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     """Make a row a painted picture; y is the first caption of the whole one that can do without what is gone."""
     own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
@@ -120,7 +120,7 @@ def _queries(
         caption, text = next((pair for pair in pairs if pair[1]), (None, None))
         kept = {name: removal[name] for name in ("picture", "class", "removed", "share")}
         yield {"id": removal["removal"], **image, "text": text, "caption": caption, **kept,
-               "classes": removal["remaining"], "partner": partners.get(removal["class"])}  # fmt: skip
+               "classes": removal["remaining"], "partner": beside.get(removal["class"])}  # fmt: skip
 
 
 def _without(row: Mapping[str, Any], removed: Sequence[str]) -> str | None:

@@ -4,7 +4,7 @@ import random
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
@@ -60,17 +60,11 @@ def _start(sentence: Sentence, tags: str, phrase: Phrase) -> int:
     return sentence.spans[first - length][0]
 
 
-@cache
-def templates() -> tuple[Callable[[str], str], ...]:
-    """The 80 templates, from open_clip."""
+def prompt(classes: Sequence[str], key: str) -> str:
+    """One of CLIP's 80 templates, drawn by `key`, about at least one class: "a photo of a person and dog."."""
     from open_clip import OPENAI_IMAGENET_TEMPLATES
 
-    return tuple(OPENAI_IMAGENET_TEMPLATES)
-
-
-def prompt(classes: Sequence[str], key: str) -> str:
-    """A template drawn by `key` about at least one class, as in the paper: "a photo of a person and dog."."""
-    return random.Random(key).choice(templates())(join(classes))
+    return random.Random(key).choice(OPENAI_IMAGENET_TEMPLATES)(join(classes))
 
 
 Captions = Literal["noun_phrase", "grammatical", "prompt", "captioner"]

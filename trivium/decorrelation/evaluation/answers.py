@@ -21,12 +21,9 @@ from trivium.measures.recall import occurrence_skew, recall
 
 @dataclass(frozen=True)
 class Gallery:
-    """Every caption of a data set, by ascending id.
+    """Every caption of a data set, by ascending id, Karpathy's `sentid`, with the picture that it describes.
 
-    Attributes:
-        ids: (captions,) Karpathy's `sentid`.
-        pictures: (captions,) the picture that each describes.
-        names: (captions, classes) whether a noun phrase of it names the class.
+    `names` are (captions, classes), whether a noun phrase of it names the class.
     """
 
     ids: NDArray[np.int64]

@@ -18,10 +18,8 @@ from pydantic import Field
 
 from trivium.core.parameters import Parameters
 from trivium.core.tables import read_table
-from trivium.decorrelation.co_occurrence import count_co_occurrence, partners
 from trivium.decorrelation.evaluation.answers import CUTOFFS, LISTS, SKEW_AT, Answers, DataSet, chance
 from trivium.decorrelation.matrix import Cell
-from trivium.formats.pictures import Corpus
 from trivium.measures.bootstrap import OPTIONS
 from trivium.measures.significance import fisher_randomization
 
@@ -83,15 +81,10 @@ WITHIN = (("synthetic", "rendered"), ("empty_image_to_text", "image_to_text"))  
 
 @dataclass(frozen=True)
 class Measured:
-    """The per-query values of one group of cells on one set of queries.
+    """The per-query values of one group of cells, of which `cell` is any, on one set of queries.
 
-    Attributes:
-        cell: any of the group.
-        seeds: of the trainings, in order.
-        queries: ids.
-        pictures: (queries,) the picture that each was made from.
-        subsets: {name: (queries,) member}, `all` first.
-        values: {measure: (seeds, queries)}.
+    `pictures` are (queries,), that each was made from; `subsets` {name: (queries,) member}, `all` first; `values`
+    {measure: (seeds, queries)}.
     """
 
     cell: Cell
@@ -261,13 +254,6 @@ def by_class(group: str, measured: Mapping[str, Measured], answers: Mapping[str,
 
 
 GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
-
-
-def usual_partners(corpus: Corpus, least: float) -> dict[str, str]:
-    """{class: the class most often beside it}, of those that stand there in at least that part of its pictures."""
-    probability = count_co_occurrence(corpus).probability()
-    code = {name: place for place, name in enumerate(corpus.classes)}
-    return {name: other for name, other in partners(corpus).items() if probability[code[name], code[other]] >= least}
 
 
 def comparisons(

@@ -96,8 +96,8 @@ class Blip(RetrievalModel):
 
     def loss(self, pixels: Tensor, tokens: dict[str, Tensor], *, pictures: Tensor, progress: float) -> Tensor:
         """Contrastive and matching loss; see `BlipTraining`."""
-        if self._settings is None or not isinstance(self.module, BlipTraining):
-            raise RuntimeError("a loaded model cannot train")
+        assert self._settings is not None
+        assert isinstance(self.module, BlipTraining)
         rises = self._settings.alpha_rises
         alpha = self._settings.alpha * (min(1.0, progress / rises) if rises else 1.0)
         return self.module.loss(pixels, *_trimmed(tokens), pictures, alpha)

@@ -190,8 +190,7 @@ class Vse(RetrievalModel):
         The authors' code validates after every 500th step, counted over all epochs, and stays in evaluation mode until
         the epoch ends: dropout is on only until then.
         """
-        if self._settings is None:
-            raise RuntimeError("a loaded model cannot train")
+        assert self._settings is not None
         frozen, ends = self._settings.frozen, self._settings.dropout_ends
         self.module.cnn.requires_grad_(frozen < 1 and step >= frozen * steps)
         if ends is not None and step // ends * ends > step // epoch * epoch:
@@ -207,14 +206,9 @@ class Vse(RetrievalModel):
 
         From random weights the hardest negative alone pulls all embeddings together (the loss stays at two margins).
         """
-        if self._settings is None:
-            raise RuntimeError("a loaded model cannot train")
-        return triplet_hinge(
-            images @ texts.T,
-            pictures,
-            margin=self._settings.margin,
-            hardest=progress >= self._settings.warm_up,
-        )
+        assert self._settings is not None
+        hardest = progress >= self._settings.warm_up
+        return triplet_hinge(images @ texts.T, pictures, margin=self._settings.margin, hardest=hardest)
 
     def encode_images(self, pixels: Tensor) -> Tensor:
         """(n, 3, h, w) → (n, d)."""

@@ -37,11 +37,7 @@ class Filling(ABC, Generic[S]):
         Settings: what `decorrelation.inpaint.fillings.<name>` may say.
         inpaints: whether it invents what could be behind, as the paper's own filling; table 3 has one row for these.
         teraflop, core_seconds: what a picture of 640 × 480 takes, for `make plan`; the core also reads and writes it.
-        weights: folder of its weights in `models/decorrelation/base`; None without any.
-
-    Args:
-        settings: of this filling.
-        weights: file of its weights; None without any.
+        weights: folder of its weights in `models/decorrelation/base`, of which `__init__` gets the file; or None.
     """
 
     name: ClassVar[str]

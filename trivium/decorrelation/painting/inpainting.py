@@ -27,13 +27,12 @@ from trivium.decorrelation.removals import read_removals
 from trivium.formats import masks
 from trivium.formats.masks import Mask, Pixels
 from trivium.formats.pictures import Removal
-from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.decoding import read_rgb
 
 Subset = Literal["train", "test", "empty"]
 
 
-_LONGEST = 65_500  # pixels, of a JPEG's side: pictures are never reduced
-_LONGEST_WEBP = 16_383
+_LONGEST_WEBP = 16_383  # pixels of a side
 _THREADS = 4  # that decode and encode: Pillow leaves Python meanwhile
 
 PictureFormat = Literal["png", "webp"]
@@ -96,20 +95,13 @@ def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list
     """The picture of these removals, upright, RGB, and what is to be painted in it for each.
 
     Raises:
-        BadInput: the picture is absent, unreadable or of another size than a mask, or a mask covers all of it.
+        BadInput: the picture is absent or unreadable, or a mask covers all of it.
     """
     name = removals[0].name
-    try:
-        picture = np.asarray(decode(open_images(images).read(name), max_side=_LONGEST, max_pixels=_LONGEST**2))
-    except Unreadable as problem:
-        raise BadInput(f"unreadable picture, {problem}", file=images, field="name", got=name) from None
-    height, width = picture.shape[:2]
+    picture = np.asarray(read_rgb(open_images(images).read(name), name, images))
     painted = []
     for removal in removals:
-        if (height, width) != (removal.height, removal.width):
-            raise BadInput("picture of another size", file=images, field=name, got=f"{width} × {height}",
-                           expected=f"{removal.width} × {removal.height} pixels, as its mask")  # fmt: skip
-        mask = masks.decode(removal.mask, height, width)
+        mask = masks.decode(removal.mask, removal.height, removal.width)
         if removal.class_name:  # a box without objects would grow into those beside it
             side = 2 * dilate + 1
             mask = cv2.dilate(mask.astype(np.uint8), np.ones((side, side), np.uint8)).astype(bool)

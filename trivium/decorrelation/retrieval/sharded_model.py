@@ -42,10 +42,7 @@ _ROWS = 32  # of image shards that are read at a time
 class StoredPictures:
     """Pictures of image shards that are encoded together, each (name, encoded bytes); read when they are asked for.
 
-    What is sent to another process are the bytes.
-
-    Raises:
-        BadInput: when they are read: a shard is damaged.
+    What is sent to another process are the bytes. `BadInput` when they are read: a shard is damaged.
     """
 
     names: Sequence[str]
@@ -64,16 +61,11 @@ class StoredPictures:
 
 
 def stored_pictures(images: Images, names: Sequence[str], size: int) -> list[StoredPictures]:
-    """These pictures, `size` at a time, in the order of the shards.
-
-    Raises:
-        BadInput: a picture that is not there.
-    """
+    """These pictures, `size` at a time, in the order of the shards; `BadInput`: a picture that is not there."""
     chosen, files = set(names), images.shards()
     if missing := sorted(chosen - set(images.names)):
-        raise BadInput(
-            "no such image", file=images.folder, field="name", got=missing[0], expected=f"{len(chosen)} images"
-        )
+        raise BadInput("no such image", file=images.folder, field="name", got=missing[0],
+                       expected=f"{len(chosen)} images")  # fmt: skip
     ends = np.cumsum([count_rows(file) for file in files])
     places = (place for place, name in enumerate(images.names) if name in chosen)
     return [
@@ -161,14 +153,9 @@ MatchShard = tuple[str, Path, Sequence[Sequence[str]]]  # name of its file, file
 
 @dataclass(frozen=True)
 class PictureSet:
-    """A set of pictures that are asked.
+    """A set of pictures that are asked: names in the image shards of a folder, and what they are called in results.
 
-    Attributes:
-        name: of the set.
-        folder: their image shards.
-        names: in the shards.
-        queries: what they are called in the results.
-        owners: ids of the pictures that each was before something was painted; their captions are its own.
+    `owners` are the ids of the pictures that each was before something was painted; their captions are its own.
     """
 
     name: str
@@ -216,8 +203,7 @@ class ShardedModel:
     def encode_pictures(self, part: PictureSet) -> EncodedPictures:
         """Encode a set of at least one picture, in the order of its names; its name is unlike any other's.
 
-        Raises:
-            BadInput: a picture that is not there, or that cannot be decoded.
+        `BadInput`: a picture that is not there, or that cannot be decoded.
         """
         stored = stored_pictures(Images(part.folder), part.names, self.picture_batch)
         rows = {picture: row for row, picture in enumerate(part.names)}
@@ -315,13 +301,9 @@ def _save(file: Path, values: NDArray[np.float32]) -> None:
 
 @dataclass(frozen=True)
 class Captions:
-    """Captions in the order of their ids, so that ties go to the lower id.
+    """Captions in the order of their ids, (n,) sentids, so that ties go to the lower id.
 
-    Attributes:
-        ids: (n,) sentids, increasing.
-        pictures: (n,) the picture that each belongs to.
-        texts: n sentences.
-        test: (n,) whether each belongs to a test picture.
+    `pictures` are (n,), that each belongs to, and `test` (n,) whether that is a test picture.
     """
 
     ids: NDArray[np.int64]
