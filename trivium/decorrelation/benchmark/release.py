@@ -146,15 +146,7 @@ def _licences(raw: Path) -> set[str]:
     record = raw / "sources.json"
     if not record.is_file():
         return {"apache-2.0" if (raw / "rendered").exists() else "not stated: the user's own files"}
-    return set(_stated(read_json(record)))
-
-
-def _stated(tree: Any) -> Iterator[str]:
-    if isinstance(tree, dict):
-        if isinstance(tree.get("licence"), str):
-            yield tree["licence"]
-        for value in tree.values():
-            yield from _stated(value)
+    return {source["licence"] for source in read_json(record).values() if "licence" in source}
 
 
 def _card(head: Mapping[str, Any], queries: int, pictures: int, captions: int) -> str:
