@@ -83,8 +83,8 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
 def halve_until_it_fits(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:
     """Call `attempt` with a number of items at once; when GPU memory runs out, call it again with half of it.
 
-    It processes all items; first it clears what an earlier attempt left, such as gradients. `unit` names the items in
-    the message. Returns the result of `attempt`, and the size that fits; `torch.OutOfMemoryError`: not even one does.
+    `attempt` processes all items; first it clears what an earlier attempt left, such as gradients. `unit` names the
+    items in the message. Returns its result, and the size that fits; `torch.OutOfMemoryError`: not even one does.
     """
     while True:
         try:

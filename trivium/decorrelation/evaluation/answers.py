@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from trivium.core.tables import read_table
-from trivium.formats.pictures import Corpus, Picture, removal_id
+from trivium.formats.pictures import Corpus, removal_id
 from trivium.measures.odmap import names_any, odmap, removed_named
 from trivium.measures.recall import occurrence_skew, recall
 
@@ -68,36 +68,12 @@ class Queries:
         )
 
 
-def read_gallery(phrases: Path, classes: Sequence[str]) -> Gallery:
-    """The captions of a data set and the classes that each names, from the file of stage phrases."""
-    table = read_table(phrases, ["caption", "picture", "classes"]).sort_by("caption")
-    names = class_matrix(table["classes"].to_pylist(), classes)
-    return Gallery(table["caption"].to_numpy(), table["picture"].to_numpy(), names)
-
-
 def read_removals(file: Path, classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
     """The test queries of a table of removals, masks not read."""
     table = read_table(file, ["removal", "picture", "split", "class", "removed", "remaining"])
     table = table.filter(pc.equal(table["split"], "test"))
     columns = [table[name].to_pylist() for name in ("removal", "picture", "class", "removed", "remaining")]
     return make_queries(zip(*columns, strict=True), classes, partners)
-
-
-def rendered_queries(pictures: Iterable[Picture], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
-    """Every test picture without one of its classes: a scene that was rendered again lacks that class alone."""
-    rows = (
-        (removal_id(picture.id, name), picture.id, name, (name,), [other for other in picture.classes if other != name])
-        for picture in pictures
-        if picture.split == "test"
-        for name in picture.classes
-    )
-    return make_queries(rows, classes, partners)
-
-
-def original_queries(pictures: Iterable[Picture], classes: Sequence[str]) -> Queries:
-    """The test pictures as they are."""
-    tested = (picture for picture in pictures if picture.split == "test")
-    return make_queries(((str(picture.id), picture.id, "", (), picture.classes) for picture in tested), classes, {})
 
 
 def make_queries(rows: Iterable[Sequence[Any]], classes: Sequence[str], partners: Mapping[str, str]) -> Queries:
@@ -235,14 +211,26 @@ class Answers:
 
 
 def read_data_set(corpus: Corpus, phrases: Path, removals: Path, partners: Mapping[str, str]) -> DataSet:
-    """The gallery and the queries of one data set; `partners` is {class: the class that usually stands beside it}."""
+    """The gallery, from the file of stage phrases, and the queries of one data set.
+
+    `partners` is {class: the class that usually stands beside it}.
+    """
+    table = read_table(phrases, ["caption", "picture", "classes"]).sort_by("caption")
+    names = class_matrix(table["classes"].to_pylist(), corpus.classes)
+    tested = [picture for picture in corpus.pictures if picture.split == "test"]
+    rendered = (  # every test picture without one of its classes: a scene that was rendered again lacks that one alone
+        (removal_id(picture.id, name), picture.id, name, (name,), [other for other in picture.classes if other != name])
+        for picture in tested
+        for name in picture.classes
+    )
+    original = ((str(picture.id), picture.id, "", (), picture.classes) for picture in tested)
     return DataSet(
-        read_gallery(phrases, corpus.classes),
+        Gallery(table["caption"].to_numpy(), table["picture"].to_numpy(), names),
         {
             "synthetic": read_removals(removals / "removals.parquet", corpus.classes, partners),
-            "rendered": rendered_queries(corpus.pictures, corpus.classes, partners),
+            "rendered": make_queries(rendered, corpus.classes, partners),
             "empty": read_removals(removals / "empty.parquet", corpus.classes, partners),
-            "original": original_queries(corpus.pictures, corpus.classes),
+            "original": make_queries(original, corpus.classes, {}),
         },
         sum(len(picture.captions) for picture in corpus.pictures if picture.split == "train"),
     )

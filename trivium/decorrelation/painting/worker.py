@@ -27,15 +27,15 @@ import os
 import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, partial
 from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Any
 
 import cv2
 import numpy as np
 import torch
-from loguru import logger
 
-from trivium.decorrelation.painting.bf16 import in_bf16
 from trivium.formats.masks import Pixels
 
 Paint = Callable[[Sequence[tuple[Pixels, np.ndarray]]], Iterable[Pixels]]  # pixels and region, see `inpainter`
@@ -67,6 +67,38 @@ def opencv(flag: str, radius: int) -> Paint:
 
 def _rgb(bgr: np.ndarray) -> Pixels:
     return bgr[:, :, ::-1].astype(np.uint8)
+
+
+_IN_FLOAT32 = ("fft_rfftn", "fft_irfftn", "complex")
+
+
+def in_bf16(device: str) -> torch.autocast:
+    """A context in which this kind of device ("cuda", "cpu") computes in bf16, but Fourier transforms in float32.
+
+    LaMa is a TorchScript module, whose operations cannot be rewritten; autocast reaches them. It has no rule for
+    Fourier transforms on a GPU, which take no bf16, nor for making complex numbers: both get one here.
+    """
+    _rules(device)
+    return torch.autocast(device, dtype=torch.bfloat16)
+
+
+@cache  # the rules hold as long as the library is referred to
+def _rules(device: str) -> torch.library.Library:
+    library = torch.library.Library("aten", "IMPL")
+    for name in _IN_FLOAT32:
+        operation = getattr(torch.ops.aten, name).default
+        library.impl(name, partial(_in_float32, operation, device), f"Autocast{device.upper()}")
+    return library
+
+
+def _in_float32(operation: Any, device: str, *arguments: Any, **named: Any) -> Any:
+    whole = [argument.float() if _is_real(argument) else argument for argument in arguments]
+    with torch.autocast(device, enabled=False):
+        return operation(*whole, **named)
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
 def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
@@ -128,6 +160,8 @@ def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
 
 def main() -> None:
     """Answer requests until standard input is closed."""
+    from loguru import logger
+
     parser = argparse.ArgumentParser(description=__doc__)
     fillings = parser.add_subparsers(dest="filling", required=True)
     of_opencv = fillings.add_parser("cv2")

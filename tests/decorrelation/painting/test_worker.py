@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 from bench.inpaint import Lama
-from trivium.decorrelation.painting.bf16 import in_bf16
+from trivium.decorrelation.painting.worker import in_bf16
 
 
 @pytest.fixture(scope="module")
