@@ -171,7 +171,11 @@ def odmap(
         named[name] = chosen
     benchmark = open_set(project, released, dataset=dataset, cache=cache)
     if named and pick_device().type == "cpu":
-        report(_describe_work(benchmark))
+        texts = len({*benchmark.captions.texts, *benchmark.pairs.texts})
+        pictures = len(benchmark.pictures.names) + len(benchmark.painted.names)
+        report(
+            f"No GPU: a model encodes {texts} captions, then {pictures} pictures, unless its vectors are kept or given."
+        )
     options: dict[str, Any] = {"batch_size": batch_size, "precision": precision, "candidates": candidates}
     scores: dict[str, Scores] = {}
     captioned: dict[str, CaptionerScores] = {}
@@ -204,12 +208,6 @@ def odmap(
         raise BadInput("\n  ".join(["no model could be asked", *(f"{name}: {why}" for name, why in failed.items())]))
     rows = rank(benchmark, scores, named) if scores else ()
     return Leaderboard(benchmark, rows, by_chance(benchmark), failed, captioned, answered)
-
-
-def _describe_work(benchmark: BenchmarkSet) -> str:
-    texts = len({*benchmark.captions.texts, *benchmark.pairs.texts})
-    pictures = len(benchmark.pictures.names) + len(benchmark.painted.names)
-    return f"No GPU: a model encodes {texts} captions, then {pictures} pictures, unless its vectors are kept or given."
 
 
 def _ask(

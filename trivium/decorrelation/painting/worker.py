@@ -62,11 +62,8 @@ def opencv(flag: str, radius: int) -> Paint:
         cv2_flag=flag,
         cv2_radius=radius,
     )
-    return lambda pictures: (_rgb(model(pixels, region, config)) for pixels, region in pictures)
-
-
-def _rgb(bgr: np.ndarray) -> Pixels:
-    return bgr[:, :, ::-1].astype(np.uint8)
+    # The model gives BGR.
+    return lambda pictures: (model(*pair, config)[:, :, ::-1].astype(np.uint8) for pair in pictures)
 
 
 _IN_FLOAT32 = ("fft_rfftn", "fft_irfftn", "complex")
@@ -92,13 +89,12 @@ def _rules(device: str) -> torch.library.Library:
 
 
 def _in_float32(operation: Any, device: str, *arguments: Any, **named: Any) -> Any:
-    whole = [argument.float() if _is_real(argument) else argument for argument in arguments]
+    whole = [
+        argument.float() if isinstance(argument, torch.Tensor) and argument.is_floating_point() else argument
+        for argument in arguments
+    ]
     with torch.autocast(device, enabled=False):
         return operation(*whole, **named)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
 def lama(file: Path, batch_size: int, bf16: bool) -> Paint:
