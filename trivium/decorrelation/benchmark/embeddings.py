@@ -9,7 +9,6 @@ several vectors, `encode_images` gives (n, sides, d), and the best side counts (
 (n lists of texts → n arrays), the best candidates are scored again (BLIP).
 """
 
-import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -67,8 +66,8 @@ def embed(
     """Encode a set in `precision`, `batch_size` pictures and eight times as many texts at a time.
 
     A batch is halved when GPU memory runs out. A text that comes twice is encoded once, so that equal sentences
-    tie; `name` is for messages. `kept` is a folder for the vectors of this model in this precision: what lies there,
-    of this set or of another one with the same texts or pictures, is not encoded again.
+    tie; `name` is for messages. `kept` is a folder for the vectors of this set by this model in this precision: what
+    lies there is not encoded again.
 
     Raises:
         BadInput: a model without a tower, a picture that cannot be decoded, or vectors that cannot be used.
@@ -90,35 +89,23 @@ def embed(
 
     sentences = [*benchmark.captions.texts, *benchmark.pairs.texts]
     with torch.autocast(pick_device().type, getattr(torch, precision), enabled=precision != "float32"):
-        texts = _keep(kept, map(str.encode, sentences), partial(encode_texts, f"{name}, captions"))
+        texts = _keep(kept, "captions", partial(encode_texts, f"{name}, captions"))
         pictures, painted = (
-            _keep(kept, _contents(part), partial(encode_pictures, part, f"{name}, {label}"))
+            _keep(kept, part.name, partial(encode_pictures, part, f"{name}, {label}"))
             for part, label in ((benchmark.pictures, "pictures"), (benchmark.painted, "painted pictures"))
         )
     return set_vectors(name, benchmark, pictures, painted, texts)
 
 
-def _keep(folder: Path | None, inputs: Iterable[bytes], encode: Callable[[], Vectors]) -> Vectors:
-    """The vectors of these inputs that lie in the folder, or those that are encoded now, which are put there."""
+def _keep(folder: Path | None, part: str, encode: Callable[[], Vectors]) -> Vectors:
+    """The vectors of a part of the set that lie in the folder, or those that are encoded now, which are put there."""
     if folder is None:
         return encode()
-    digest = hashlib.sha256()
-    for data in inputs:
-        digest.update(hashlib.sha256(data).digest())
-    file = folder / f"{digest.hexdigest()[:16]}.npy"
+    file = folder / f"{part}.npy"
     if not file.is_file():
-        vectors = encode()
         with write_atomically(file) as path:
-            np.save(path, vectors)
+            np.save(path, encode())
     return read_matrix(file)
-
-
-def _contents(pictures: PictureSet) -> Iterator[bytes]:
-    """Return all inputs that vectors of pictures depend on: the order of the names, and each picture by its name."""
-    yield from map(str.encode, pictures.names)
-    for name, data in Images(pictures.folder).stream():
-        yield name.encode()
-        yield data
 
 
 def unit(vectors: Any, count: int, name: str, first: int = 0, *, sides: bool = False) -> NDArray[np.float32]:

@@ -215,7 +215,7 @@ def _ask(
 ) -> Scores:
     """Ask and judge a Python object, or a `NamedModel`, which answers from the cache where it has answered before.
 
-    Its vectors lie there, too, for other candidates and other sets. `BadInput`: see `embed` and `NamedModel.load`.
+    Its vectors lie there, too, for other candidates. `BadInput`: see `embed` and `NamedModel.load`.
     """
     if not isinstance(model, NamedModel):
         vectors = embed(model, benchmark, name, batch_size, precision)
@@ -229,8 +229,7 @@ def _ask(
         elif isinstance(loaded, KeptEmbeddings):
             answers = answer(benchmark, loaded.vectors(benchmark))
         else:
-            kept = benchmark.kept.parent / "embeddings" / encoder
-            vectors = embed(loaded, benchmark, name, batch_size, precision, kept)
+            vectors = embed(loaded, benchmark, name, batch_size, precision, benchmark.kept / encoder)
             answers = answer(benchmark, vectors, loaded, batch_size, candidates)
         with write_atomically(file) as path, path.open("wb") as stream:
             np.savez(stream, **asdict(answers))
