@@ -18,10 +18,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tables import in_groups, read_table, write_csv, write_table
-from trivium.formats.masks import Box, Mask, check_box, encode, rasterise_boxes, rasterise_segmentation
+from trivium.formats.masks import Box, Mask, encode, rasterise_boxes, rasterise_segmentation
 from trivium.formats.pictures import Picture, Removal, Split, removal_id
 
 Cells = NDArray[np.bool_]
@@ -59,9 +58,7 @@ class Regions:
 
 
 def box_regions(picture: Picture) -> Regions:
-    """Regions of boxes, exactly: cells lie between the lines through their sides; `ValueError` as `check_box`."""
-    for instance in picture.objects:
-        check_box(instance.box, picture.height, picture.width)
+    """Regions of boxes, exactly: cells lie between the lines through their sides."""
     left, top, width, height = (
         np.array([instance.box for instance in picture.objects], dtype=np.float64).reshape(-1, 4).T
     )
@@ -77,7 +74,7 @@ def box_regions(picture: Picture) -> Regions:
 
 
 def segmentation_regions(picture: Picture) -> Regions:
-    """Regions of segmentations, or of the box where there is none; cells are pixels. Raises `ValueError`."""
+    """Regions of segmentations, or of the box where there is none; cells are pixels."""
     cells = np.zeros((len(picture.classes), picture.height, picture.width), dtype=bool)
     for instance in picture.objects:
         outline = instance.segmentation
@@ -179,28 +176,22 @@ def find_removals(
     A picture's removals depend on the picture alone. `tally` takes the counts by split and class: `pictures` with
     that class; `rejected_{reason}` (REASONS) or `removals`; of these `drawn`, and of these `drawn_unnamed` by any
     caption.
-
-    Raises:
-        BadInput: an object whose region cannot be: outside the picture, without area, without segmentation.
     """
     for picture in pictures:
-        try:
-            is_box, own_named = parameters.region == "box", named.get(picture.id, ())
-            regions = box_regions(picture) if is_box else segmentation_regions(picture)
-            decisions = _eligible_classes(picture, regions, parameters, tally)
-            drawn = draw_classes(picture, list(decisions), own_named, parameters)
-            for name, decision in decisions.items():
-                if is_box:
-                    boxes = [instance.box for instance in picture.objects if instance.class_name in decision.removed]
-                    pixels = rasterise_boxes(boxes, picture.height, picture.width)
-                else:
-                    pixels = np.logical_or.reduce(regions.cells[[name in decision.removed for name in regions.classes]])
-                tally[picture.split, name, "removals"] += 1
-                tally[picture.split, name, "drawn"] += name in drawn
-                tally[picture.split, name, "drawn_unnamed"] += name in drawn and name not in own_named
-                yield _removal(picture, name, decision, pixels, drawn=name in drawn)
-        except ValueError as error:
-            raise BadInput(str(error), row=picture.name, field="objects") from None
+        is_box, own_named = parameters.region == "box", named.get(picture.id, ())
+        regions = box_regions(picture) if is_box else segmentation_regions(picture)
+        decisions = _eligible_classes(picture, regions, parameters, tally)
+        drawn = draw_classes(picture, list(decisions), own_named, parameters)
+        for name, decision in decisions.items():
+            if is_box:
+                boxes = [instance.box for instance in picture.objects if instance.class_name in decision.removed]
+                pixels = rasterise_boxes(boxes, picture.height, picture.width)
+            else:
+                pixels = np.logical_or.reduce(regions.cells[[name in decision.removed for name in regions.classes]])
+            tally[picture.split, name, "removals"] += 1
+            tally[picture.split, name, "drawn"] += name in drawn
+            tally[picture.split, name, "drawn_unnamed"] += name in drawn and name not in own_named
+            yield _removal(picture, name, decision, pixels, drawn=name in drawn)
 
 
 def _removal(picture: Picture, class_name: str, decision: Eligible, pixels: Mask, *, drawn: bool) -> Removal:
