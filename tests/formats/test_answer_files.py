@@ -54,18 +54,6 @@ def test_lines_and_lists_are_alike_and_one_line_is_enough(tmp_path):
     assert read_answers(path, IDS).answers == ANSWERS
 
 
-def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
-    path = tmp_path / "samples_squad.jsonl"
-    both = [sample("q1", "strict", filter="strict-match"), sample("q1", "plain", filter="none")]
-    path.write_text(lines(both), "utf-8")
-    read = read_answers(path, IDS)
-    assert read.answers == {"q1": "plain"}
-    assert read.note == "of its filters 'none' counts, and not 'strict-match'"
-    both[1]["filter"] = "flexible-extract"
-    path.write_text(lines(both), "utf-8")
-    assert read_answers(path, IDS).answers == {"q1": "strict"}
-
-
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -81,6 +69,10 @@ def test_one_filter_of_the_harness_counts_and_the_others_are_named(tmp_path):
         (lines([{"id": "q1", "prediction": "a"}, {"id": "q2"}]), r"m\.json:2: field 'prediction': missing"),
         (json.dumps([{"id": "q1", "answer": "a"}]), r"no field with an answer.*choices: prediction, prediction_text"),
         (lines([sample("q1")]), "no response"),
+        (
+            lines([sample("q1", "a", filter="none"), sample("q1", "b", filter="strict")]),
+            "second answer to one question",
+        ),
         ('{"id": "q1", "prediction": "a"}\n3', r"m\.json:2: not a JSON object; got 3"),
     ],
 )

@@ -9,8 +9,7 @@ code of ours, and no file of theirs is copied.
 import pytest
 
 from tests.decorrelation.tiny_corpus import write_zip
-from trivium.formats.flickr_entities import EntitiesArchive
-from trivium.formats.picture_corpora import ENTITY_TYPES, read_karpathy
+from trivium.formats.picture_corpora import ENTITY_TYPES, EntitiesArchive, read_karpathy
 from trivium.formats.pictures import Caption, Object
 
 COCO = """{"images": [

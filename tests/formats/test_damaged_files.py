@@ -34,12 +34,11 @@ from trivium.core.tables import read_json, read_json_lines, read_table
 from trivium.formats.answer_files import read_answers, read_predictions
 from trivium.formats.coco_instances import read_instances
 from trivium.formats.conllu import read_conllu
-from trivium.formats.flickr_entities import EntitiesArchive
 from trivium.formats.frame_corpora import load_examples, read_texts
 from trivium.formats.framenet_xml import read_core_types, read_framenet
 from trivium.formats.kilt_articles import read_articles
 from trivium.formats.label_studio import read_export
-from trivium.formats.picture_corpora import ENTITY_TYPES, read_corpus, read_karpathy
+from trivium.formats.picture_corpora import ENTITY_TYPES, EntitiesArchive, read_corpus, read_karpathy
 from trivium.formats.question_sets import read_question_set
 from trivium.formats.questions import read_questions
 from trivium.formats.squad import read_squad

@@ -2,8 +2,7 @@ import pytest
 
 from tests.decorrelation.tiny_corpus import write_zip
 from trivium.core.errors import BadInput
-from trivium.formats.flickr_entities import EntitiesArchive
-from trivium.formats.picture_corpora import ENTITY_TYPES
+from trivium.formats.picture_corpora import ENTITY_TYPES, EntitiesArchive
 from trivium.formats.pictures import Object, Phrase
 
 XML = """<annotation><filename>7.jpg</filename><size><width>100</width><height>50</height><depth>3</depth></size>

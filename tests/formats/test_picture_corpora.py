@@ -48,6 +48,9 @@ def test_flickr30ks_classes_are_what_the_folder_says(tmp_path):
     assert corpus.classes == ("other", "animals")
     assert corpus.pictures[9].classes == ("animals", "other")
     assert [phrase.classes for phrase in corpus.pictures[9].captions[3].phrases] == [("other",), (), ("animals",)]
+    write_json(folder / "entity_types.json", [])
+    with pytest.raises(BadInput, match=r"entity_types\.json: field 'types': no types; got \[\]"):
+        read_corpus(folder)
 
 
 def test_caption_that_entities_does_not_have_is_counted(tmp_path):

@@ -1,14 +1,6 @@
-"""Read models' answers to questions, in any of the forms below; the form of a file is recognised by its content.
+"""Read models' answers to questions, in any form of docs/difficulty.md; a file's content tells its form.
 
-- this project's own, one object a line: {"id", "prediction"}; trained readers and prompted models write it
-- SQuAD's evaluation: {id: answer, ...}; n-best lists {id: [{"text"}, ...], ...}, the first text
-- Hugging Face's `squad` metric: {"id", "prediction_text"}, as a JSON list, lines, or the list of {"predictions"}
-- lm-evaluation-harness' samples (`--log_samples`): lines {"doc": {"id", ...}, "filtered_resps": [answer], "filter"};
-  a doc without id is found by its question and context
-- KILT: lines {"id", "output": [{"answer"}, ...]}, the first answer
-
-An answer that is null counts as missing. How many there are is reported, and so is the number of answers that are the
-text of a dictionary or list.
+Trained readers and prompted models write {"id", "prediction"} a line. An answer that is null counts as missing.
 """
 
 import json
@@ -26,44 +18,32 @@ from trivium.formats.json_fields import Field, read_json_or_lines
 from trivium.formats.question_sets import WRITTEN_OUT
 
 _SHOWN = 5
-_NO_FILTER = "none"  # what lm-evaluation-harness calls the answers as they came
 NO_TEXTS: Mapping[tuple[str, str], str] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
 class AnswerFile:
-    """Answers of a model to the questions of a set.
+    """Answers of a model to the questions of a set."""
 
-    Attributes:
-        answers: the answers by question id, of those given questions that have one.
-        unknown: ids of other questions that the file answers; they are left out.
-        note: what else was left out, in words; "" for nothing.
-    """
-
-    answers: dict[str, str]
-    unknown: tuple[str, ...]
-    note: str
+    answers: dict[str, str]  # by question id, of those given questions that have one
+    unknown: tuple[str, ...]  # ids of other questions that the file answers; they are left out
+    note: str  # what else was left out, in words; "" for nothing
 
 
 def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, str], str] = NO_TEXTS) -> AnswerFile:
     """Read a model's answers to these questions, whichever form the file has.
 
-    Where a record has no id, it is looked up in `by_text`, ids by (question, context), both folded.
-
-    Raises:
-        BadInput: none of the forms (names row and field), two answers to one question, or no answer to any of these
-            questions.
+    Where a record has no id, it is looked up in `by_text`, ids by (question, context), both folded. Two answers to one
+    question, and no answer to any of these questions, are `BadInput`.
     """
-    pairs, note = _pairs(read_json_or_lines(path), by_text)
     questions = set(ids)
     answers: dict[str, str] = {}
     unknown: list[str] = []
     first: dict[str, Field] = {}
     missing = 0
-    for identifier, answer, place in pairs:
+    for identifier, answer, place in _pairs(read_json_or_lines(path), by_text):
         if identifier in first:
-            place_of_first = first[identifier].name or (f"row {row}" if (row := first[identifier].row) else "")
-            suffix = f", the first in {place_of_first}" if place_of_first else ""
+            suffix = f", the first in {first[identifier].place}" if first[identifier].place else ""
             place.refuse(f"second answer to one question{suffix}", got=identifier)
         first[identifier] = place
         if answer is None:
@@ -80,20 +60,20 @@ def read_answers(path: Path, ids: Collection[str], by_text: Mapping[tuple[str, s
     nulls = f"answers that are null, and count as missing: {missing}" if missing else ""
     written = sum(WRITTEN_OUT.match(answer) is not None for answer in answers.values())
     texts = f"answers that are the text of a dictionary or list, and are scored as such: {written}" if written else ""
-    return AnswerFile(answers, tuple(unknown), "; ".join(filter(None, (note, nulls, texts))))
+    return AnswerFile(answers, tuple(unknown), "; ".join(filter(None, (nulls, texts))))
 
 
 Pairs = Iterator[tuple[str, str | None, Field]]  # question, answer (None: there is none), where it stands
 
 
-def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tuple[Pairs, str]:
-    """Recognise the form of a file; returns its answers, and a note on what was left out."""
+def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> Pairs:
+    """Recognise the form of a file; returns its answers."""
     root = roots[0]
     if len(roots) == 1 and isinstance(root.value, dict) and isinstance(root.value.get("predictions"), list):
         root = root["predictions"]
         roots = [root]
     if len(roots) == 1 and isinstance(root.value, dict) and _READERS.keys().isdisjoint(root.value):
-        return _by_id(root), ""
+        return _by_id(root)
     records = list(root.items()) if len(roots) == 1 and isinstance(root.value, list) else list(roots)
     if not records:
         root.refuse("no answers", expected="an answer a question")
@@ -101,8 +81,7 @@ def _pairs(roots: Sequence[Field], by_text: Mapping[tuple[str, str], str]) -> tu
     key = next((name for name in _READERS if name in records[0].keys), None)
     if key is None:
         records[0].refuse("no field with an answer", choices=_READERS)
-    chosen, note = _one_filter(records) if key == "filtered_resps" else (records, "")
-    return ((*_READERS[key](record, by_text), record) for record in chosen), note
+    return ((*_READERS[key](record, by_text), record) for record in records)
 
 
 def _by_id(root: Field) -> Pairs:
@@ -155,16 +134,6 @@ def _harness(record: Field, by_text: Mapping[tuple[str, str], str]) -> tuple[str
     return by_text[texts], answer
 
 
-def _one_filter(records: Sequence[Field]) -> tuple[list[Field], str]:
-    """Keep the records of one filter of the task: the unfiltered ones, else those of the first filter."""
-    of_filter = [None if (name := record.get("filter")) is None else name.text() for record in records]
-    names = list(dict.fromkeys(of_filter))
-    chosen = _NO_FILTER if _NO_FILTER in names else names[0]
-    kept = [record for record, name in zip(records, of_filter, strict=True) if name == chosen]
-    others = ", ".join(repr(name) for name in names if name != chosen)
-    return kept, f"of its filters {chosen!r} counts, and not {others}" if others else ""
-
-
 _READERS: dict[str, Read] = {  # by the field that tells the form of a record
     "prediction": _plain("prediction"),
     "prediction_text": _plain("prediction_text"),
@@ -178,10 +147,7 @@ def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
 
     The name of a model is that in `NAME=FILE`, else the file's stem, or the folder's name for `seed-0.jsonl` and
     `samples_….jsonl`. Several files are trainings of one model where all are given as NAME=FILE, or where they are the
-    `seed-….jsonl` of one folder.
-
-    Raises:
-        BadInput: other files have the same name, or one file is given twice.
+    `seed-….jsonl` of one folder; any other files of one name, and a file given twice, are `BadInput`.
     """
     names: dict[str, list[Path]] = {}
     sources: dict[str, str | Path] = {}  # what says that files are of one model
@@ -200,19 +166,12 @@ def model_names(files: Iterable[str | Path]) -> dict[str, list[Path]]:
 
 @dataclass(frozen=True)
 class Predictions:
-    """A model's answers to given questions.
+    """A model's answers to given questions, and how many of them are missing, to other questions, or empty."""
 
-    Attributes:
-        answers: an answer for each question, in the order of the questions; "" where it is missing (it scores 0).
-        missing: number of questions without an answer.
-        unknown: number of answers to other questions; they are left out.
-        empty: number of answers that are empty or white space (they score 0).
-    """
-
-    answers: dict[str, str]
+    answers: dict[str, str]  # one for each question, in their order; "" where it is missing (it scores 0)
     missing: int
-    unknown: int
-    empty: int
+    unknown: int  # left out
+    empty: int  # empty or white space (they score 0)
 
 
 def read_predictions(path: Path, ids: Sequence[str]) -> Predictions:

@@ -1,18 +1,9 @@
 """COCO's instance annotations: the objects of each picture, checked (decorrelation.md §1).
 
 A box is (left, top, width, height) in pixels of the picture as COCO stores it. Defects that published files are known
-to have are repaired or left out, and counted:
-
-- a box that exceeds the picture by at most one pixel is clipped (coordinates are rounded); if it exceeds it by more,
-  the object is left out;
-- an object whose box has no area is left out;
-- an object whose box and polygons overlap by less than half (intersection over union) is kept with both;
-- a polygon with fewer than three points, or a run-length mask whose stated size or sum of run lengths is not the
-  picture's, is left out; its object is kept with its box.
-
-A value that is not a box, polygon or run lengths at all (text, null, numbers that are not finite) is refused. So is a
-file in which more than one object in a hundred must be left out, or has a box unlike its polygons: it describes other
-pictures, or has another format.
+to have are repaired or left out, and counted; docs/decorrelation-formats.md lists them. A file in which more than one
+object in a hundred must be left out, or has a box unlike its polygons, is refused: it describes other pictures, or has
+another format.
 """
 
 import math
@@ -41,18 +32,10 @@ Outlined = tuple[Field, Box, tuple[int, int]]
 
 @dataclass(frozen=True)
 class Instances:
-    """The content of a file of instances.
+    """The content of a file of instances, in its order; `boxes_unlike_polygons` are counted if there are any."""
 
-    Attributes:
-        sizes: (width, height) in pixels of each picture, by COCO's picture id.
-        objects: objects in the order of the file, by COCO's picture id; only of pictures that have some.
-        classes: names of the categories, in the order of the file.
-        counts: `boxes_clipped`, `objects_box_outside`, `objects_without_area`, `polygons_too_short`,
-            `masks_of_another_size`; if there are any, `boxes_unlike_polygons`.
-    """
-
-    sizes: dict[int, tuple[int, int]]
-    objects: dict[int, tuple[Object, ...]]
+    sizes: dict[int, tuple[int, int]]  # width and height in pixels of each picture, by COCO's picture id
+    objects: dict[int, tuple[Object, ...]]  # by COCO's picture id, of pictures that have some
     classes: tuple[str, ...]
     counts: Counter[str]
 
@@ -61,9 +44,8 @@ def read_instances(path: Path) -> Instances:
     """Read and check a file of instances.
 
     Raises:
-        BadInput: a field is missing or of a wrong type, an id stands twice, or a category or picture is unknown (names
-            record and field); or more than `MOST_DROPPED` of the objects cannot be used, or have a box that is not
-            around their polygons.
+        BadInput: a field is missing or of a wrong type, an id stands twice, a category or picture is unknown, or more
+            than `MOST_DROPPED` of the objects cannot be used or have a box that is not around their polygons.
     """
     tree = Field(read_json(path), path)
     names, sizes = _categories(tree["categories"]), _sizes(tree["images"])
@@ -93,7 +75,10 @@ def read_instances(path: Path) -> Instances:
         if box is None:
             dropped.append(place)
             continue
-        objects[picture].append(Object(names[category], box, shape, _is_crowd(annotation)))
+        crowd = annotation.value.get("iscrowd", 0)
+        if not isinstance(crowd, int) or crowd not in (0, 1):
+            annotation["iscrowd"].refuse("wrong", expected="0, 1, true or false")
+        objects[picture].append(Object(names[category], box, shape, bool(crowd)))
     _compare_with_polygons(outlined, counts)
     if annotations.value and all(max(annotation["bbox"]) <= 1 for annotation in annotations.value):
         place.refuse("all boxes lie within one pixel: they look like shares of the picture's sides", expected="pixels")
@@ -161,21 +146,8 @@ def _overlap(one: Sequence[float], other: Sequence[float]) -> float:
     return common / union if union > 0 else 0.0
 
 
-def _is_crowd(annotation: Field) -> bool:
-    value = annotation.value.get("iscrowd", 0)
-    if not isinstance(value, int) or value not in (0, 1):
-        annotation["iscrowd"].refuse("wrong", expected="0, 1, true or false")
-    return bool(value)
-
-
 def fit_box(box: Box, size: tuple[int, int], counts: Counter[str]) -> Box | None:
-    """Clip a box to its picture by at most `ROUNDING`; None (counted) where it lies farther outside or has no area.
-
-    Args:
-        box: left, top, width, height in pixels.
-        size: width and height of the picture.
-        counts: counter of `boxes_clipped`, `objects_box_outside` and `objects_without_area`.
-    """
+    """Clip a box to its picture by at most `ROUNDING`; None (counted) where it lies farther outside or has no area."""
     left, top, right, bottom = box[0], box[1], box[0] + box[2], box[1] + box[3]
     if min(left, top) < -ROUNDING or right > size[0] + ROUNDING or bottom > size[1] + ROUNDING:
         counts["objects_box_outside"] += 1

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NoReturn
 
 import conllu
 
@@ -17,6 +16,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import read_lines
 from trivium.formats.framed_texts import Span, find_token, skip_blank
+from trivium.formats.json_fields import Field
 
 UPOS = (
     *("ADJ", "ADP", "ADV", "AUX", "CCONJ", "DET", "INTJ", "NOUN", "NUM"),
@@ -57,9 +57,8 @@ def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
     """Read the syntax of texts by id; a text that the file lacks has no entry.
 
     Raises:
-        BadInput: not CoNLL-U, a sentence before the first `# newdoc id`, an unknown text or one that stands twice, a
-            token that is not in the text, text between or after tokens, ids that do not count from 1, an unknown
-            universal part of speech, a head that is not a token, not exactly one root, a cycle; or no sentence.
+        BadInput: a sentence before the first `# newdoc id`, an unknown text or one that stands twice, tokens that do
+            not cover the text, ids that do not count from 1, an unknown universal part of speech, or no tree.
     """
     sentences: dict[str, list[Sentence]] = {}
     empty_nodes, identifier, cursor = 0, None, 0
@@ -76,7 +75,7 @@ def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
             raise BadInput("sentence of no text", file=path, row=line, expected="# newdoc id = <id of a text>")
         first = line + sum(row.startswith("#") for row in block)
         empty_nodes += sum(isinstance(token["id"], tuple) and token["id"][1] == "." for token in parsed)
-        sentence = _Reader(texts[identifier], path, first).sentence(parsed, cursor)
+        sentence = _read_sentence(parsed, texts[identifier], cursor, path, first)
         sentences[identifier].append(sentence)
         cursor = sentence.span.end
     if not sentences:
@@ -133,70 +132,63 @@ def _require_end(texts: Mapping[str, str], identifier: str | None, cursor: int, 
         raise BadInput(f"text {identifier!r} continues after its last token", file=path, row=line, got=rest)
 
 
-class _Reader:
-    """Turns parsed rows into a sentence; `first` is the line of the first row in the file."""
+def _read_sentence(parsed: conllu.TokenList, text: str, cursor: int, path: Path, first: int) -> Sentence:
+    """Read parsed rows, the first of which stands in line `first`, behind `cursor` in their text."""
+    tokens: list[Token] = []
+    lines: list[int] = []
+    last, shared = 0, Span(0, 0)  # of a multi-word token: the number of its last word, and its span
+    for line, row in enumerate(parsed, first):
+        number, is_range = row["id"], isinstance(row["id"], tuple)
+        if is_range and number[1] != "-":
+            continue  # an empty node
+        if not is_range and number != len(tokens) + 1:
+            Field(number, path, line, "ID").refuse("wrong token number", expected=str(len(tokens) + 1))
+        if is_range or number > last:
+            span = _find(row, text, cursor, path, line)
+            cursor = span.end
+        else:
+            span = shared
+        if is_range:
+            last, shared = number[2], span
+            continue
+        if row["upos"] not in UPOS:
+            problem = f"unknown part of speech of {row['form']!r}"
+            Field(row["upos"], path, line, "UPOS").refuse(problem, choices=UPOS)
+        head = -1 if row["head"] is None else row["head"]
+        tokens.append(Token(number, row["form"], row["lemma"] or "_", row["upos"], head, row["deprel"] or "_", span))
+        lines.append(line)
+    if not tokens:
+        raise BadInput("sentence without words", file=path, row=first)
+    _check_tree(tokens, path, lines)
+    return Sentence(tuple(tokens), Span(tokens[0].span.start, tokens[-1].span.end))
 
-    def __init__(self, text: str, path: Path, first: int) -> None:
-        self.text, self.path, self.first = text, path, first
 
-    def sentence(self, parsed: conllu.TokenList, cursor: int) -> Sentence:
-        tokens: list[Token] = []
-        lines: list[int] = []
-        shared: tuple[int, Span] | None = None  # number of the last word of a multi-word token, and the token's span
-        for line, row in enumerate(parsed, self.first):
-            number = row["id"]
-            if isinstance(number, tuple):
-                if number[1] == "-":
-                    span = self._find(row, cursor, line)
-                    shared, cursor = (number[2], span), span.end
-                continue
-            if number != len(tokens) + 1:
-                self._refuse("wrong token number", line, "ID", number, expected=str(len(tokens) + 1))
-            if shared is not None and number <= shared[0]:
-                span = shared[1]
-            else:
-                span = self._find(row, cursor, line)
-                cursor = span.end
-            if row["upos"] not in UPOS:
-                self._refuse(f"unknown part of speech of {row['form']!r}", line, "UPOS", row["upos"], choices=UPOS)
-            head = -1 if row["head"] is None else row["head"]
-            relation = row["deprel"] or "_"
-            tokens.append(Token(number, row["form"], row["lemma"] or "_", row["upos"], head, relation, span))
-            lines.append(line)
-        if not tokens:
-            raise BadInput("sentence without words", file=self.path, row=self.first)
-        self._check_tree(tokens, lines)
-        return Sentence(tuple(tokens), Span(tokens[0].span.start, tokens[-1].span.end))
+def _find(row: conllu.Token, text: str, cursor: int, path: Path, line: int) -> Span:
+    try:
+        return find_token(text, cursor, row["form"], (row["misc"] or {}).get("TokenRange"))
+    except ValueError as error:
+        number = row["id"] if isinstance(row["id"], int) else "-".join(map(str, row["id"][::2]))
+        problem = f"token {number} does not align with the text: {error}"
+        raise BadInput(problem, file=path, row=line, field="FORM") from None
 
-    def _find(self, row: conllu.Token, cursor: int, line: int) -> Span:
-        stated = (row["misc"] or {}).get("TokenRange")
-        try:
-            return find_token(self.text, cursor, row["form"], stated)
-        except ValueError as error:
-            number = row["id"] if isinstance(row["id"], int) else "-".join(map(str, row["id"][::2]))
-            problem = f"token {number} does not align with the text: {error}"
-            raise BadInput(problem, file=self.path, row=line, field="FORM") from None
 
-    def _check_tree(self, tokens: list[Token], lines: list[int]) -> None:
-        roots = [token.id for token in tokens if token.head == 0]
-        if len(roots) != 1:
-            self._refuse("not exactly one root", lines[0], "HEAD", roots)
-        for token, line in zip(tokens, lines, strict=True):
-            if not 0 <= token.head <= len(tokens) or token.head == token.id:
-                expected = f"another token, 0 to {len(tokens)}"
-                self._refuse(f"no such head of token {token.form!r}", line, "HEAD", token.head, expected=expected)
-        reaches_root = {0}
-        for token, line in zip(tokens, lines, strict=True):
-            way, at = dict[int, None](), token.id  # ids on the way from this token to the root
-            while at not in reaches_root:
-                if at in way:
-                    self._refuse(f"heads form a cycle from {token.form!r} on", line, "HEAD", list(way))
-                way[at] = None
-                at = tokens[at - 1].head
-            reaches_root.update(way)
-
-    def _refuse(self, problem: str, line: int, field: str, got: object, **details: Any) -> NoReturn:
-        raise BadInput(problem, file=self.path, row=line, field=field, got=got, **details)
+def _check_tree(tokens: list[Token], path: Path, lines: list[int]) -> None:
+    roots = [token.id for token in tokens if token.head == 0]
+    if len(roots) != 1:
+        Field(roots, path, lines[0], "HEAD").refuse("not exactly one root")
+    for token, line in zip(tokens, lines, strict=True):
+        if not 0 <= token.head <= len(tokens) or token.head == token.id:
+            expected = f"another token, 0 to {len(tokens)}"
+            Field(token.head, path, line, "HEAD").refuse(f"no such head of token {token.form!r}", expected=expected)
+    reaches_root = {0}
+    for token, line in zip(tokens, lines, strict=True):
+        way, at = dict[int, None](), token.id  # ids on the way from this token to the root
+        while at not in reaches_root:
+            if at in way:
+                Field(list(way), path, line, "HEAD").refuse(f"heads form a cycle from {token.form!r} on")
+            way[at] = None
+            at = tokens[at - 1].head
+        reaches_root.update(way)
 
 
 def _lines(sentence: Sentence, text: str) -> Iterator[str]:

@@ -1,8 +1,6 @@
-"""Frame-annotated texts and the questions about them, as JSON lines (formats: `framed_texts.py`).
+"""Frame-annotated texts and the questions about them, as JSON lines (docs/complexity-formats.md), checked as read.
 
-Every record is checked as it is read, and an error names file, line and field. Frames may overlap, and so may elements
-of one frame; the same element twice at one place is an error. The stored text is never changed. `answer.text` may
-differ from its span in Unicode normal form or kind of space: such answers are counted, and the span counts.
+The stored text is never changed. `answer.text` may differ from its span in what `fold` removes: the span counts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,27 +25,20 @@ from trivium.formats.json_fields import Field, read_records
 
 @dataclass(frozen=True)
 class ExampleSet:
-    """The content of a file of questions.
-
-    Attributes:
-        examples: in the order of the file.
-        unified: questions whose `answer.text` equals its span only up to Unicode normal form or kind of space.
-        beside_element: questions without chain whose answer overlaps its element, but is not exactly its span.
-    """
+    """The content of a file of questions, in its order."""
 
     examples: list[Example]
-    unified: int
-    beside_element: int
+    unified: int  # those whose `answer.text` equals its span only up to what `fold` removes
+    beside_element: int  # those without chain whose answer overlaps its element, but is not exactly its span
 
 
 def read_texts(path: Path) -> list[AnnotatedText]:
     """Read annotated texts; elements are sorted by their place in the text.
 
     Raises:
-        BadInput: a field is missing or of the wrong type, an id stands twice, a span is empty or not in the text, a
-            frame has no trigger, parts of a trigger overlap or are not in order, an element stands twice in a frame, a
-            part of speech or core type is unknown, a chain has fewer than two mentions or one of them twice; or the
-            file holds no text.
+        BadInput: see `read_records`; a span is empty or not in the text, a frame has no trigger, parts of a trigger
+            overlap or are not in order, an element stands twice in a frame, a part of speech or core type is unknown,
+            or a chain has fewer than two mentions or one of them twice.
     """
     return [_text(field) for field in read_records(path, "id", "text")]
 
@@ -61,10 +52,9 @@ def load_examples(path: Path, texts: Sequence[AnnotatedText]) -> ExampleSet:
     """Read questions about these texts.
 
     Raises:
-        BadInput: a field is missing or of the wrong type, an id stands twice, a text is unknown, a frame is not in the
-            text, an answer element is not in the frame or is also given in the question, an answer is not in the text,
-            differs from it, or does not belong to its element, a chain does not lead from the answer element to the
-            answer along a chain of the text; or the file holds no question.
+        BadInput: see `read_records`; a text is unknown, a frame is not in the text, an answer element is not in the
+            frame or is also given in the question, an answer is not in the text, differs from it, or does not belong to
+            its element, or a chain does not lead from the answer element to the answer along a chain of the text.
     """
     by_id = {text.id: text for text in texts}
     examples, unified, misplaced = [], 0, 0
@@ -101,12 +91,12 @@ def _frame(field: Field, text: str) -> FrameInstance:
     unit = field.get("lexical_unit")
     if unit is None:
         field.refuse("frame without trigger", expected="lexical_unit: lemma, part_of_speech, start, end")
-    lexical_unit = LexicalUnit(
-        lemma=unit["lemma"].text(empty=False),
-        part_of_speech=unit["part_of_speech"].name_of(PARTS_OF_SPEECH),
-        span=unit.span(text),
-        more=_further_parts(unit, text),
-    )
+    lemma, part_of_speech = unit["lemma"].text(empty=False), unit["part_of_speech"].name_of(PARTS_OF_SPEECH)
+    parts = [unit.span(text)]  # of the trigger
+    for part in unit.get_or("more", []).items():
+        if (span := part.span(text)).start < parts[-1].end:
+            part.refuse(f"not after the previous part ({_place(parts[-1])})")
+        parts.append(span)
     elements: dict[tuple[str, Span, int], FrameElement] = {}
     for element in field["elements"].items():
         name, span = element["name"].text(empty=False), element.span(text)
@@ -117,19 +107,8 @@ def _frame(field: Field, text: str) -> FrameInstance:
             element.refuse(f"element {name!r} twice at {_place(span)} of the same frame")
         elements[name, span, layer] = FrameElement(name, span, element["core"].name_of(CORE_TYPES), layer)
     in_order = sorted(elements.values(), key=lambda element: element.span)
-    return FrameInstance(field["frame"].text(empty=False), lexical_unit, tuple(in_order))
-
-
-def _further_parts(unit: Field, text: str) -> tuple[Span, ...]:
-    """Read the parts of a trigger after the first."""
-    last, spans = unit.span(text), []
-    for part in unit.get_or("more", []).items():
-        span = part.span(text)
-        if span.start < last.end:
-            part.refuse(f"not after the previous part ({_place(last)})")
-        spans.append(span)
-        last = span
-    return tuple(spans)
+    trigger = LexicalUnit(lemma, part_of_speech, parts[0], tuple(parts[1:]))
+    return FrameInstance(field["frame"].text(empty=False), trigger, tuple(in_order))
 
 
 def _chain(field: Field, text: str) -> tuple[Span, ...]:

@@ -1,18 +1,7 @@
 """The records that all complexity stages share: texts annotated with frames, and questions about them.
 
 Offsets count the characters of the text as it is stored (a stored text is never normalised); `end` is exclusive. Two
-files of JSON lines hold a corpus:
-
-`texts.jsonl`, one annotated text a line:
-    {"id", "title", "text",
-     "frames": [{"frame", "lexical_unit": {"lemma", "part_of_speech", "start", "end", "more": [{"start", "end"}]},
-                 "elements": [{"name", "start", "end", "core", "layer"}]}],
-     "chains": [[{"start", "end"}, ...]]}
-    (`more` is left out where a trigger has one part, `layer` where an element is of the first layer)
-`questions.jsonl`, one question a line, about a text by its id:
-    {"id", "text_id", "question", "answer": {"start", "end", "text"},
-     "frame": index into the text's frames, "answer_element", "context_elements": [names],
-     "chain": [{"start", "end"}, ...]}
+files of JSON lines hold a corpus, `texts.jsonl` and `questions.jsonl` (docs/complexity-formats.md).
 """
 
 import re
@@ -64,17 +53,12 @@ class Span:
 
 @dataclass(frozen=True)
 class LexicalUnit:
-    """The trigger of a frame: its lemma and part of speech (one of PARTS_OF_SPEECH), and where it stands.
-
-    Attributes:
-        span: the trigger, or its first part.
-        more: the further parts, in the order of the text ("tenir … compte", "called … up").
-    """
+    """The trigger of a frame: its lemma and part of speech (one of PARTS_OF_SPEECH), and where it stands."""
 
     lemma: str
     part_of_speech: str
-    span: Span
-    more: tuple[Span, ...] = ()
+    span: Span  # the trigger, or its first part
+    more: tuple[Span, ...] = ()  # the further parts, in the order of the text ("tenir … compte", "called … up")
 
     @property
     def name(self) -> str:
@@ -87,15 +71,12 @@ class FrameElement:
     """An argument of a frame; `core` is one of CORE_TYPES.
 
     Elements of one frame may overlap: in "nos idées" the whole is the Content and "nos" the Cognizer.
-
-    Attributes:
-        layer: FrameNet's rank: 1, or more where annotators added further elements over the first ones.
     """
 
     name: str
     span: Span
     core: str
-    layer: int = 1
+    layer: int = 1  # FrameNet's rank: more than 1 where annotators added further elements over the first ones
 
 
 @dataclass(frozen=True)
@@ -122,17 +103,14 @@ class AnnotatedText:
 class Example:
     """A question made from one frame of a text: `answer_element` is asked for, `context_elements` are given.
 
-    Attributes:
-        answer: the reference span. Where a coreference chain must be resolved, it is the antecedent, which lies outside
-            the frame's own element (a pronoun).
-        chain: the mentions from the frame's own element to the antecedent that is the answer; empty where the element
-            itself is the answer (factor f1 is `bool(chain)`).
+    Where a coreference chain must be resolved (factor f1), the answer is the antecedent, outside the frame's own
+    element (a pronoun), and `chain` has the mentions from that element to it. Else the element itself is the answer.
     """
 
     id: str
     text: AnnotatedText
     question: str
-    answer: Span
+    answer: Span  # the reference
     frame: FrameInstance
     answer_element: str
     context_elements: tuple[str, ...]
@@ -152,18 +130,10 @@ def skip_blank(text: str, cursor: int) -> int:
 
 
 def find_token(text: str, cursor: int, form: str, stated: str | None = None) -> Span:
-    """Find the stretch of the text that is a token.
+    """Find the stretch of the stored text that is a token, `form`, behind the previous token, which ends at `cursor`.
 
-    Differences that `fold` removes do not count; between tokens there may be white space only.
-
-    Args:
-        text: the whole stored text.
-        cursor: end of the previous token.
-        form: the token as written in the syntax.
-        stated: its place as `start:end`, where the syntax has one (`TokenRange`).
-
-    Raises:
-        ValueError: something else stands at this place; the message says what.
+    Differences that `fold` removes do not count; between tokens there may be white space only. `stated` is the token's
+    place as `start:end`, where the syntax has one (`TokenRange`). `ValueError` says what else stands there.
     """
     start = skip_blank(text, cursor)
     if stated is None:

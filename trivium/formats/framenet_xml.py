@@ -12,9 +12,9 @@ refused, and the prefixes of XML names are removed.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
+from xml.etree.ElementTree import Element
 from xml.sax import SAXParseException
 from xml.sax.handler import ContentHandler
 
@@ -44,31 +44,22 @@ POS = {"v": "verb", "vpp": "verb", "n": "noun", "a": "adjective", "adv": "adverb
 POS |= dict.fromkeys(("art", "c", "conj", "idio", "intj", "num", "pron", "scon"), "other")
 
 
-@dataclass
-class Node:
-    """An XML element; `text` is its own text, without that of its children."""
+class Node(Element):
+    """An XML element with its place; `text` is its own text, without that of its children."""
 
-    name: str
-    attributes: dict[str, str]
-    path: Path
-    line: int
-    children: list["Node"] = field(default_factory=list)
-    text: str = ""
+    def __init__(self, name: str, attributes: dict[str, str], path: Path, line: int) -> None:
+        super().__init__(name, attributes)
+        self.path, self.line, self.text = path, line, ""
 
     def walk(self, name: str) -> Iterator["Node"]:
-        """Yield the elements of this name below this one, at any depth, in the order of the file."""
-        left = self.children[::-1]
-        while left:
-            node = left.pop()
-            if node.name == name:
-                yield node
-            left += node.children[::-1]
+        """Yield the elements of this name, at any depth, in the order of the file."""
+        return self.iter(name)  # type: ignore[return-value]
 
     def attribute(self, name: str) -> str:
         """Return an attribute; `BadInput` if it is missing or blank."""
-        value = self.attributes.get(name, "")
+        value: str = self.get(name, "")
         if not value.strip():
-            raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=self.attributes)
+            raise BadInput("missing attribute", file=self.path, row=self.line, field=name, choices=self.attrib)
         return value
 
     def number(self, name: str, least: int = 0) -> int:
@@ -90,27 +81,26 @@ class Node:
 class _Builder(ContentHandler):
     def __init__(self, path: Path) -> None:
         super().__init__()
-        self.path, self.open = path, [Node("", {}, path, 0)]
+        self.path, self.open = path, list[Node]()
 
     def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802 - the interface's name
         locator: Any = self._locator  # type: ignore[attr-defined]
         node = Node(name.rpartition(":")[2], dict(attrs), self.path, int(locator.getLineNumber()))
-        self.open[-1].children.append(node)
+        if self.open:
+            self.open[-1].append(node)
+        else:
+            self.root = node
         self.open.append(node)
 
     def endElement(self, name: str) -> None:  # noqa: N802 - the interface's name
         self.open.pop()
 
     def characters(self, content: str) -> None:
-        self.open[-1].text += content
+        self.open[-1].text = f"{self.open[-1].text}{content}"
 
 
 def read_tree(path: Path, *roots: str) -> Node:
-    """Read a file of XML and return its root, which must have one of these names.
-
-    Raises:
-        BadInput: not XML (names the line), another root, or XML with entity declarations or references to other files.
-    """
+    """Read a file of XML without entities or references and return its root, which must have one of these names."""
     builder = _Builder(path)
     try:
         with open_text(path) as stream:
@@ -123,28 +113,23 @@ def read_tree(path: Path, *roots: str) -> Node:
         raise
     except (LookupError, ValueError) as error:  # the file states an unknown encoding
         raise BadInput(f"not XML: {error}", file=path, row=1) from None
-    (root,) = builder.open[0].children
-    if root.name not in roots:
+    root = builder.root
+    if root.tag not in roots:
         expected = " or ".join(f"<{name}>" for name in roots)
-        raise BadInput("another kind of XML", file=path, row=root.line, got=root.name, expected=expected)
+        raise BadInput("another kind of XML", file=path, row=root.line, got=root.tag, expected=expected)
     return root
 
 
 def read_core_types(folder: Path) -> dict[tuple[str, str], str]:
-    """Read core types by (frame, element) from FrameNet's folder `frame`.
-
-    Raises:
-        BadInput: not XML, not a frame, an unknown core type; or the folder holds no file.
-    """
+    """Read core types by (frame, element) from FrameNet's folder `frame`."""
     types: dict[tuple[str, str], str] = {}
     for path in _files(folder):
         frame = read_tree(path, "frame")
-        for element in frame.children:
-            if element.name == "FE":
-                core = element.attribute("coreType")
-                if core not in CORE:
-                    element.refuse("unknown", "coreType", core, choices=CORE)
-                types[frame.attribute("name"), element.attribute("name")] = CORE[core]
+        for element in frame.walk("FE"):
+            core = element.attribute("coreType")
+            if core not in CORE:
+                element.refuse("unknown", "coreType", core, choices=CORE)
+            types[frame.attribute("name"), element.attribute("name")] = CORE[core]
     return types
 
 
@@ -158,14 +143,14 @@ def read_framenet(
     of their ids, their frames sorted by place in the text. Without core types every element is core.
 
     Raises:
-        BadInput: not XML, another kind of XML, a label that is not in its sentence, a lexical unit without a known part
-            of speech, or one id of two different sentences (names file and line); or there is no file or no sentence.
+        BadInput: not this XML, a label that is not in its sentence, a lexical unit without a known part of speech, one
+            id of two different sentences, or no file or sentence at all.
     """
     counts, texts, sentences = Counter(dict.fromkeys(COUNTS, 0)), list[AnnotatedText](), dict[str, AnnotatedText]()
     for path in [source] if source.is_file() else _files(source):
         root = read_tree(path, "fullTextAnnotation", "lexUnit")
         converter = _Converter(root, core_types or {}, counts)
-        if root.name == "fullTextAnnotation":
+        if root.tag == "fullTextAnnotation":
             texts.append(converter.text())
         else:
             for sentence in root.walk("sentence"):
@@ -204,7 +189,7 @@ class _Converter:
 
     def __init__(self, root: Node, core_types: Mapping[tuple[str, str], str], counts: Counter[str]) -> None:
         self.root, self.core_types, self.counts = root, core_types, counts
-        self.unit = (root.attribute("frame"), root.attribute("name")) if root.name == "lexUnit" else None
+        self.unit = (root.attribute("frame"), root.attribute("name")) if root.tag == "lexUnit" else None
         inside = {id(annotated) for sentence in root.walk("sentence") for annotated in sentence.walk("annotationSet")}
         for annotated in root.walk("annotationSet"):
             if id(annotated) not in inside:
@@ -215,7 +200,7 @@ class _Converter:
         text, paragraph = "", None
         frames: list[FrameInstance] = []
         for sentence in self.root.walk("sentence"):
-            number = sentence.attributes.get("paragNo", "")
+            number = sentence.get("paragNo", "")
             if text:
                 text += " " if number == paragraph else "\n"
             paragraph = number
@@ -223,7 +208,7 @@ class _Converter:
             text += _text(sentence)
         if not text.strip():
             raise BadInput("no sentences", file=self.root.path, expected="<sentence><text>…</text></sentence>")
-        titles = [node.attributes.get("name") for node in self.root.walk("document")]
+        titles = [node.get("name") for node in self.root.walk("document")]
         title = next((name for name in reversed(titles) if name), self.root.path.stem)
         unique = tuple(dict.fromkeys(frames))
         self.counts["frames_given_twice"] += len(frames) - len(unique)
@@ -242,12 +227,12 @@ class _Converter:
         return [frame for frame in frames if frame is not None]
 
     def _frame(self, annotated: Node, text: str, offset: int) -> FrameInstance | None:
-        if self.unit is None and not annotated.attributes.get("frameName"):
+        if self.unit is None and not annotated.get("frameName"):
             return None
         frame, name = self.unit or (annotated.attribute("frameName"), annotated.attribute("luName"))
         layers = [(layer.attribute("name"), layer) for layer in annotated.walk("layer")]
         labels = {kind: [layer for name, layer in layers if name == kind] for kind in ("Target", "FE")}
-        if annotated.attributes.get("status") == "UNANN":
+        if annotated.get("status") == "UNANN":
             labelled = any(any(layer.walk("label")) for of_kind in labels.values() for layer in of_kind)
             self.counts["frames_not_annotated"] += self.unit is None or labelled
             return None
@@ -271,16 +256,16 @@ class _Converter:
         """Return the labels of layers as (place in the text, rank, name), in the order of the text."""
         places: dict[tuple[Span, int, str], None] = {}
         for layer in layers:
-            rank = layer.number("rank", 1) if "rank" in layer.attributes else 1
+            rank = layer.number("rank", 1) if "rank" in layer.attrib else 1
             for label in layer.walk("label"):
                 name = label.attribute("name")
-                if "start" not in label.attributes and "itype" in label.attributes:
+                if "start" not in label.attrib and "itype" in label.attrib:
                     self.counts["elements_not_expressed"] += 1
                     continue
                 start, last = label.number("start"), label.number("end")
                 if not start <= last < len(text):
                     problem, limits = f"label {name!r} is not in its sentence", f"start <= end <= {len(text) - 1}"
-                    label.refuse(problem, layer.attributes["name"], (start, last), expected=f"{limits} in the sentence")
+                    label.refuse(problem, layer.attrib["name"], (start, last), expected=f"{limits} in the sentence")
                 place = Span(start + offset, last + 1 + offset), rank, name
                 self.counts["elements_given_twice"] += place in places
                 places[place] = None
@@ -299,7 +284,7 @@ class _Converter:
 
 
 def _text(sentence: Node) -> str:
-    return "".join(node.text for node in sentence.children if node.name == "text")
+    return "".join(node.text or "" for node in sentence.findall("text"))
 
 
 def _join_spans(spans: Iterable[Span]) -> list[Span]:

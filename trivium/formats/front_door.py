@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.core.errors import BadInput
 from trivium.formats import trec
 from trivium.formats.given_runs import Given, Judgements, Ranked, take
 from trivium.measures import fusion, ranking, weight_search
@@ -32,21 +31,13 @@ Runs = Mapping[str, Ranked] | Sequence[Ranked]  # one run a system, by name or a
 
 @dataclass(frozen=True, repr=False)
 class Comparison:
-    """A comparison of several systems, printed as the table of a paper.
+    """A comparison of several systems, printed as the table of a paper; all but the systems are by measure."""
 
-    Attributes:
-        systems: their names, lettered a, b, c, … in this order.
-        means: {measure: (systems,) mean over queries}.
-        p: {measure: (systems, systems) p-values of Fisher's paired randomization test}.
-        p_holm: the same, corrected by Holm over all pairs of systems of a measure.
-        beaten: {measure: for each system the letters of the systems that it beats significantly}.
-    """
-
-    systems: tuple[str, ...]
-    means: Mapping[str, NDArray[np.float64]]
-    p: Mapping[str, NDArray[np.float64]]
-    p_holm: Mapping[str, NDArray[np.float64]]
-    beaten: Mapping[str, Sequence[str]]
+    systems: tuple[str, ...]  # their names, lettered a, b, c, … in this order
+    means: Mapping[str, NDArray[np.float64]]  # (systems,), over queries
+    p: Mapping[str, NDArray[np.float64]]  # (systems, systems), of Fisher's paired randomization test
+    p_holm: Mapping[str, NDArray[np.float64]]  # the same, corrected by Holm over all pairs of systems
+    beaten: Mapping[str, Sequence[str]]  # for each system the letters of the systems that it beats significantly
 
     def __repr__(self) -> str:
         width = max(map(len, self.systems)) + 3
@@ -65,14 +56,10 @@ def evaluate(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> d
 def per_query(qrels: Judgements, run: Ranked, measures: str | Iterable[str]) -> dict[str, dict[str, float]]:
     """Compute measures of every judged query as {measure: {query: value}}; 0 where the run has no document for it.
 
-    Args:
-        qrels: judgements.
-        run: the ranked lists of a system.
-        measures: one or several of `mrr`, `map`, `ndcg`, `recall`, `precision@1` and `hits@20`, with any cutoffs; or by
-            trec_eval's names (`recip_rank`, `P_1`, `ndcg_cut_10`) or ir_measures' (`RR`, `P@1`, `nDCG@10`, `R@100`).
+    One or several of `mrr`, `map`, `ndcg`, `recall`, `precision@1` and `hits@20`, with any cutoffs; or by trec_eval's
+    names (`recip_rank`, `P_1`, `ndcg_cut_10`) or ir_measures' (`RR`, `P@1`, `nDCG@10`, `R@100`).
 
     Raises:
-        BadInput: a file cannot be read; the message names row and field.
         ValueError: unknown measure, no query at all, or a query of the run that is not judged; see `take`.
     """
     inputs = take(qrels, [run])
@@ -105,9 +92,7 @@ def fuse(
         A `Run` if all inputs were; else {query: {document: score}}, best first.
 
     Raises:
-        BadInput: a file cannot be read.
-        ValueError: unknown method or normalisation, weights that do not fit, or a depth that is not a whole number from
-            1; see `take`.
+        ValueError: unknown method or normalisation, weights that do not fit, or a wrong depth; see `take`.
     """
     _check_depth(depth)
     if method not in METHODS:
@@ -143,15 +128,9 @@ def to_frame(run: Ranked) -> "pandas.DataFrame":
 def write_run(path: str | PathLike[str], run: Ranked) -> None:
     """Write any kind of run, such as `fuse` returns, as a TREC run; equal scores come in the order of trec_eval.
 
-    The file's stem is the tag where the run has no name.
-
-    Raises:
-        BadInput: the path is that of a folder.
-        ValueError: a name of a query or document is empty or has white space; see `take`.
+    The file's stem is the tag where the run has no name. Raises as `trec.write_run` and `take`.
     """
     path = Path(path)
-    if path.is_dir():  # writing would replace the whole folder
-        raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
     inputs = Given(Qrels((), ()), (run,), run.names) if isinstance(run, Run) else take(None, {path.stem: run})
     tag = "_".join((inputs.runs[0].name or path.stem).split())  # white space ends a column
     trec.write_run(path, replace(inputs.runs[0], name=tag), inputs.names)
@@ -169,19 +148,13 @@ def search_weights(
     """Search the weights of `fuse` with the best mean of a measure, by system; the first among equals.
 
     Search on a validation set: on the questions that the weights were chosen on, the fusion looks better than it is.
-
-    Args:
-        qrels: judgements.
-        runs: one run a system, with different names.
-        measure: as in `per_query`; the mean reciprocal rank takes the least time.
-        step: distance between neighbouring weights of the grid, whose weights sum to 1; a divisor of 1.
-        depth: number of documents kept for a query of the fused run; None keeps all.
-        normalization: as in `fuse`.
+    Systems have different names. The measure is as in `per_query`; the mean reciprocal rank takes the least time.
+    `step`, a divisor of 1, is the distance between neighbouring weights of the grid, which sum to 1. The rest is as in
+    `fuse`.
 
     Raises:
-        BadInput: a file cannot be read.
-        ValueError: unknown measure, two systems of one name, a query of a run that is not judged, or a depth that is
-            not a whole number from 1; see `take`.
+        ValueError: unknown measure, two systems of one name, a query of a run that is not judged, or a wrong depth; see
+            `take`.
     """
     _check_depth(depth)
     (measure,) = _several(measure)
@@ -207,18 +180,12 @@ def search_weights(
 def compare(
     qrels: Judgements, runs: Runs, measures: str | Iterable[str] = "mrr", *, level: float = 0.01, seed: int = 0
 ) -> Comparison:
-    """Measure several systems and test the differences between them.
+    """Measure several systems of different names and test the differences between them; every judged query counts.
 
-    Args:
-        qrels: judgements; every judged query counts.
-        runs: one run a system, with different names.
-        measures: as in `per_query`.
-        level: level of significance of Fisher's randomization test for the letters, without correction for the number
-            of pairs (`p_holm` has it).
-        seed: seed of the test's random draws.
+    Measures are as in `per_query`. `level` is the level of significance of Fisher's randomization test for the letters,
+    without correction for the number of pairs (`p_holm` has it), and `seed` that of the test's random draws.
 
     Raises:
-        BadInput: a file cannot be read.
         ValueError: two systems of one name, a level that does not lie between 0 and 1, or see `per_query`.
     """
     if not 0 < level <= 1:

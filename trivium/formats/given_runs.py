@@ -35,19 +35,12 @@ GRADE, SCORE = ("relevance", "rel", "label", "score"), ("score",)
 
 @dataclass(frozen=True)
 class Given:
-    """Judgements and runs over the same documents.
+    """Judgements and runs over the same documents."""
 
-    Attributes:
-        qrels: the judgements; without any query where none were given.
-        runs: one run a system.
-        names: names of the documents by number; None where all inputs were `Run` and `Qrels` without names.
-        only_ours: whether all runs were given as `Run`.
-    """
-
-    qrels: Qrels
-    runs: tuple[Run, ...]
-    names: tuple[str, ...] | None
-    only_ours: bool = True
+    qrels: Qrels  # without any query where no judgements were given
+    runs: tuple[Run, ...]  # one a system
+    names: tuple[str, ...] | None  # of the documents; None where all inputs were `Run` and `Qrels` without names
+    only_ours: bool = True  # whether all runs were given as `Run`
 
     def named(self, run: Run) -> Run | dict[str, dict[str, float]]:
         """Return a run over these documents in the form given: `Run`, or {query: {document: score}}, best first."""
@@ -57,21 +50,17 @@ class Given:
 
 
 def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]) -> Given:
-    """Read judgements and runs of any kind, and number their documents together.
+    """Read judgements (None: there are none) and runs of any kind, and number their documents together.
 
-    Args:
-        qrels: judgements of any kind; a grade above 0 means relevant. None: there are none.
-        runs: by name, or a list: then a file's run is named by its tag, and a run without a name by its place.
+    Runs are given by name, or as a list: then a file's run is named by its tag, and a run without a name by its place.
+    A run without any document, or of which none is judged for its query, gives a warning: names may be spelled in two
+    ways.
 
     Raises:
-        BadInput: see `read_run` and `read_qrels`.
+        BadInput: a file cannot be read; the message names row and field.
         ValueError: no run, no list of runs, none of these kinds, a table without these columns, a name that is neither
             text nor number, a query twice, a document twice for one query, a text in place of a list of documents, a
             grade that is not a whole number, or a score that is not finite; the message names query and value.
-
-    Warns:
-        UserWarning: a run has no document at all, or none of its documents is judged for its query, which happens
-            where names are spelled in two ways.
     """
     if isinstance(runs, str | bytes | PathLike | Run) or not isinstance(runs, Iterable) or hasattr(runs, "columns"):
         kind = type(runs).__name__ if hasattr(runs, "columns") else repr(runs)
@@ -85,7 +74,7 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     ours = [(name, run) for name, run in named if isinstance(run, Run)]
     only_ours, are_numbered = len(ours) == len(named), all(run.names is None for _, run in ours)
     if only_ours and are_numbered and isinstance(judgements, Qrels) and judgements.names is None:
-        kept = tuple(replace(run, name=_called(name or run.name, place)) for place, (name, run) in enumerate(ours, 1))
+        kept = tuple(replace(run, name=name or run.name or f"run {place}") for place, (name, run) in enumerate(ours, 1))
         relevant = map(set, map(np.ndarray.tolist, judgements.relevant))
         _warn_of_strangers(kept, dict(zip(judgements.queries, relevant, strict=True)), str)
         return Given(judgements, kept, None)
@@ -94,36 +83,24 @@ def take(qrels: Judgements | None, runs: Mapping[str, Ranked] | Sequence[Ranked]
     # Where scores are equal, lower numbers come first: `number_names` gives the last name the first number.
     lists: list[Mapping[str, Mapping[str, float]]] = [graded, *(scored for scored, _ in read)]
     names, number = number_names(name for by_query in lists for ranked in by_query.values() for name in ranked)
-    numbered = tuple(_run(scored, number, _called(name, place)) for place, (scored, name) in enumerate(read, 1))
+    numbered = tuple(_run(scored, number, name or f"run {place}") for place, (scored, name) in enumerate(read, 1))
     judged = {query: {number[name]: grade for name, grade in grades.items()} for query, grades in graded.items()}
     _warn_of_strangers(numbered, judged, (names or ()).__getitem__)
     return Given(Qrels.from_dict(judged), numbered, names or (), only_ours)
 
 
 def read_run(path: str | PathLike[str], name: str | None = None) -> Run:
-    """Read a TREC run whose documents have any names; the run's name is its tag by default.
-
-    Raises:
-        BadInput: the file cannot be read; the message names row and field.
-    """
+    """Read a TREC run whose documents have any names; the run's name is its tag by default; see `trec.read_run`."""
     vocabulary: dict[str, int] = {}
     run = trec.read_run(path, name, vocabulary)
     return replace(run, names=tuple(vocabulary))
 
 
 def read_qrels(path: str | PathLike[str]) -> Qrels:
-    """Read TREC qrels whose documents have any names; a grade above 0 means relevant.
-
-    Raises:
-        BadInput: the file cannot be read; the message names row and field.
-    """
+    """Read TREC qrels whose documents have any names; a grade above 0 means relevant; see `trec.read_qrels`."""
     vocabulary: dict[str, int] = {}
     qrels = trec.read_qrels(path, vocabulary)
     return replace(qrels, names=tuple(vocabulary))
-
-
-def _called(name: str, place: int) -> str:
-    return name or f"run {place}"
 
 
 def _read_grades(judgements: Judgements) -> dict[str, dict[str, int]]:
@@ -136,12 +113,12 @@ def _read_grades(judgements: Judgements) -> dict[str, dict[str, int]]:
                 map(np.ndarray.tolist, judgements.grades), strict=True,
             )
         }  # fmt: skip
-    graded: dict[str, dict[str, int]] = {}
     if isinstance(judgements, str | PathLike):
         vocabulary: dict[str, int] = {}
         by_query = trec.read_grades(Path(judgements), vocabulary)
         names = list(vocabulary)
         return {query: {names[place]: grade for place, grade in grades.items()} for query, grades in by_query.items()}
+    graded: dict[str, dict[str, int]] = {}
     for query, document, grade in _lines(judgements, GRADE):
         grades = graded.setdefault(query, {})
         if document is None:

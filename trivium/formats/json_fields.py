@@ -13,24 +13,23 @@ from trivium.formats.framed_texts import Span
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A value of a JSON record, with its place.
+    """A value of a JSON record, with its place."""
 
-    Attributes:
-        value: the value, of any JSON type.
-        file, row: where the record stands; the row is None where the file is one JSON value.
-        name: the path to the value, such as `frames[0].lexical_unit.start`; "" for the record itself.
-    """
-
-    value: Any
+    value: Any  # of any JSON type
     file: Path
-    row: int | str | None = None
-    name: str = ""
+    row: int | str | None = None  # of the record; None where the file is one JSON value
+    name: str = ""  # the path to the value, such as `frames[0].lexical_unit.start`; "" for the record itself
 
     def refuse(self, problem: str, **details: Any) -> NoReturn:
         """Raise `BadInput` for this field; the message shows its value, unless it is a whole record."""
         if self.name:
             details.setdefault("got", self.value)
         raise BadInput(problem, file=self.file, row=self.row, field=self.name or None, **details)
+
+    @property
+    def place(self) -> str:
+        """The row and the path to the value, as far as there are any."""
+        return ", ".join(filter(None, (f"row {self.row}" if self.row else "", self.name)))
 
     @property
     def keys(self) -> Collection[str]:
@@ -104,9 +103,8 @@ class Field:
         if span.start == span.end:
             self.refuse("empty span", expected="start < end")
         if not 0 <= span.start < span.end <= len(text):
-            self.refuse(
-                "span is not in the text", got=(span.start, span.end), expected=f"0 <= start < end <= {len(text)}"
-            )
+            expected = f"0 <= start < end <= {len(text)}"
+            self.refuse("span is not in the text", got=(span.start, span.end), expected=expected)
         return span
 
     def _at(self, step: str, value: Any) -> "Field":
@@ -114,15 +112,10 @@ class Field:
 
 
 def read_records(path: Path, key: str, what: str) -> Iterator[Field]:
-    """Stream the objects of a file of JSON lines, each of which has its own name.
+    """Stream the objects of a file of JSON lines, each of which has a name of its own, a text, in the field `key`.
 
-    Args:
-        path: a file of one JSON object a line.
-        key: the field with an object's name, a text.
-        what: what messages call an object, such as "question".
-
-    Raises:
-        BadInput: not JSON lines, a name that is missing, empty or stands twice, or no object at all.
+    Not JSON lines, a name that is missing, empty or stands twice, and a file without objects are `BadInput`, whose
+    message calls an object as `what` says, such as "question".
     """
     names: set[str] = set()
     for row, record in read_json_lines(path):
@@ -138,11 +131,7 @@ def read_records(path: Path, key: str, what: str) -> Iterator[Field]:
 
 
 def read_json_or_lines(path: Path) -> list[Field]:
-    """Read the objects of a file of JSON lines, or the single JSON value of another file.
-
-    Raises:
-        BadInput: the file is neither (names the line).
-    """
+    """Read the objects of a file of JSON lines, or the single JSON value of another file."""
     text = read_text(path)
     lines = [(row, line) for row, line in enumerate(text.split("\n"), 1) if line.strip()]
     if len(lines) > 1 and lines[0][1].lstrip().startswith("{"):

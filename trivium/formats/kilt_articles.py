@@ -9,43 +9,22 @@ from trivium.formats.json_fields import Field, read_records
 
 @dataclass(frozen=True)
 class KiltArticle:
-    """One article.
+    """One article, with text and aliases as KILT has them; None stands for no entity."""
 
-    Attributes:
-        id: `wikipedia_id`, unique in its file.
-        title: title of the page.
-        text: the paragraphs as KILT has them; the first is the title.
-        wikidata_id: the entity that the article is about, such as `Q12`; None where KILT names none.
-        aliases: other names of the entity, as KILT has them; one may be blank.
-    """
-
-    id: str
+    id: str  # `wikipedia_id`, unique in its file
     title: str
-    text: tuple[str, ...]
-    wikidata_id: str | None
-    aliases: tuple[str, ...]
-
-
-def article_records(path: Path) -> Iterator[Field]:
-    """Stream the records of a file of articles, each of which has a `wikipedia_id` of its own; see `read_records`."""
-    return read_records(path, "wikipedia_id", "article")
+    text: tuple[str, ...]  # paragraphs; the first is the title
+    wikidata_id: str | None  # the entity that the article is about, such as `Q12`
+    aliases: tuple[str, ...]  # other names of the entity; one may be blank
 
 
 def read_articles(path: Path) -> Iterator[KiltArticle]:
-    """Stream the articles of a file.
-
-    Raises:
-        BadInput: see `article_records` and `parse_article`.
-    """
-    return map(parse_article, article_records(path))
+    """Stream the articles of a file, each of which has a `wikipedia_id` of its own; see `read_records`."""
+    return map(parse_article, read_records(path, "wikipedia_id", "article"))
 
 
 def parse_article(article: Field) -> KiltArticle:
-    """Read the record of one article, whose `wikidata_info` may be absent or null.
-
-    Raises:
-        BadInput: a field is missing, empty or of the wrong type.
-    """
+    """Read the record of one article, whose `wikidata_info` may be absent or null."""
     info = article.get_or("wikidata_info", {})
     return KiltArticle(
         article["wikipedia_id"].text(empty=False),

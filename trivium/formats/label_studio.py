@@ -12,19 +12,12 @@ from trivium.formats.json_fields import Field
 
 @dataclass(frozen=True)
 class ExportedAnnotation:
-    """One annotator's finished work on one task.
+    """One annotator's finished work on one task."""
 
-    Attributes:
-        number: Label Studio's own number, which increases with time.
-        annotator: the user's e-mail address if the export has it, else the user's number.
-        controls: the values of each control of the labelling interface that was used, by the control's name.
-        field: its place in the task, for messages.
-    """
-
-    number: int
-    annotator: str
-    controls: Mapping[str, tuple[str, ...]]
-    field: str
+    number: int  # Label Studio's own, which increases with time
+    annotator: str  # the user's e-mail address if the export has it, else the user's number
+    controls: Mapping[str, tuple[str, ...]]  # values of each control of the interface that was used, by its name
+    field: str  # its place in the task, for messages
 
 
 @dataclass(frozen=True)
@@ -38,15 +31,10 @@ class ExportedTask:
 
 
 def read_export(path: Path, values: Mapping[str, str], *, others: bool = False) -> list[ExportedTask]:
-    """Read an export.
+    """Read an export, in which nobody may annotate a task twice; messages name the task (from 1) and the field.
 
-    Args:
-        values: the controls of the labelling interface, each with the key of its result (`choices`, `text`).
-        others: whether other controls are ignored; else they are refused.
-
-    Raises:
-        BadInput: a field is missing or of another type, a control is refused, or an annotator annotated a task twice;
-            the message names the task (counted from 1) and the field.
+    `values` has the controls of the labelling interface, each with the key of its result (`choices`, `text`); `others`
+    says whether other controls are ignored, else they are refused.
     """
     tasks = read_json(path)
     if not isinstance(tasks, list):

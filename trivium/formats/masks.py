@@ -19,14 +19,11 @@ _GROUPS = 7  # most 5-bit groups of a number: runs of up to 2³⁴ pixels
 
 
 def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
-    """Make the mask of a union of boxes: every pixel that a box overlaps, however little.
+    """Make the mask of a union of boxes (left, top, width, height) in a picture of this size, all in pixels.
 
     Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels belong to the mask,
-    because painting over it should hide all of the object; even a box smaller than a pixel covers one. Boxes are (left,
-    top, width, height) in pixels; `height` and `width` are those of the picture.
-
-    Raises:
-        ValueError: a box is not inside the picture, has no area, or is not finite.
+    because painting over it should hide all of the object; even a box smaller than a pixel covers one. Raises
+    `ValueError` as `check_box`.
     """
     mask = np.zeros((height, width), dtype=bool)
     for box in boxes:
@@ -53,11 +50,7 @@ def encode(mask: Mask) -> str:
 
 
 def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
-    """Decode run lengths, compressed or not, to a mask.
-
-    Raises:
-        ValueError: no run lengths, or those of a mask of another size.
-    """
+    """Decode run lengths, compressed or not, to a mask; `ValueError` if they are none, or of another size."""
     lengths = run_lengths(counts) if isinstance(counts, str) else counts
     if min(lengths, default=0) < 0 or sum(lengths) != height * width:
         raise ValueError(f"run lengths of {sum(lengths)} pixels, expected those of a mask of {width} × {height}")
@@ -65,11 +58,7 @@ def decode(counts: str | Sequence[int], height: int, width: int) -> Mask:
 
 
 def run_lengths(counts: str) -> list[int]:
-    """Decompress COCO's run lengths to numbers of pixels; their sum is not checked.
-
-    Raises:
-        ValueError: no compressed run lengths.
-    """
+    """Decompress COCO's run lengths to numbers of pixels, whose sum is not checked; `ValueError` if they are none."""
     lengths: list[int] = []
     value = shift = 0
     for character in counts:
@@ -96,12 +85,9 @@ def _covered(start: float, length: float, size: int) -> slice:
 
 
 def rasterise_segmentation(segmentation: Any, height: int, width: int) -> Mask:
-    """Make the mask of COCO's `segmentation`; polygons are drawn by COCO's own rule (pycocotools).
+    """Make the mask of an object's `segmentation`, as `read_instances` returns it, in a picture of this size in pixels.
 
-    Args:
-        segmentation: polygons [[x, y, x, y, …], …], whose union is the region, or a mapping
-            {"size": [height, width], "counts": list of run lengths or compressed string}; see `read_instances`.
-        height, width: size of the picture in pixels.
+    Polygons, whose union is the region, are drawn by COCO's own rule (pycocotools).
     """
     from pycocotools import mask as coco  # installed by an extra only
 

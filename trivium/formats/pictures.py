@@ -1,7 +1,4 @@
-"""Records of pictures, their objects and captions, the same for all data sets (decorrelation.md §1, 2).
-
-Also which files are pictures by their names, and messages for kinds of pictures that are not read.
-"""
+"""Records of pictures, objects and captions (decorrelation.md §1, 2), and which files are pictures by their names."""
 
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -22,57 +19,35 @@ class Phrase:
 
 @dataclass(frozen=True)
 class Caption:
-    """One sentence about a picture.
+    """One sentence about a picture, as it was written."""
 
-    Attributes:
-        id: Karpathy's `sentid`, unique in the data set.
-        text: the sentence as it was written.
-        phrases: annotated noun phrases (Flickr30k Entities); empty where the data set has none.
-    """
-
-    id: int
+    id: int  # Karpathy's `sentid`, unique in the data set
     text: str
-    phrases: tuple[Phrase, ...] = ()
+    phrases: tuple[Phrase, ...] = ()  # annotated noun phrases (Flickr30k Entities); none where the set has none
 
 
 @dataclass(frozen=True)
 class Object:
-    """One annotated object.
+    """One annotated object; a crowd (COCO's `iscrowd`), which is a group, counts as present and is never removed."""
 
-    Attributes:
-        class_name: its class, such as `hot dog`.
-        box: (left, top, width, height) in pixels, inside the picture.
-        segmentation: COCO's polygons (lists of x, y, x, y, …), RLE mapping, or None where only boxes are annotated.
-        crowd: whether it is a group under one annotation (COCO's `iscrowd`), which counts as present and is never
-            removed.
-    """
-
-    class_name: str
-    box: tuple[float, float, float, float]
-    segmentation: Any = None
+    class_name: str  # such as `hot dog`
+    box: tuple[float, float, float, float]  # left, top, width, height in pixels, inside the picture
+    segmentation: Any = None  # COCO's polygons (lists of x, y, x, y, …) or RLE mapping; None where only boxes are known
     crowd: bool = False
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture with its objects and captions.
+    """A picture with its objects and captions; its size is in pixels as it is shown (EXIF rotation applied)."""
 
-    Attributes:
-        id: Karpathy's `imgid`, unique in the data set.
-        name: file name, the picture's name in the image shards.
-        split: `train` includes COCO's `restval`.
-        width, height: size in pixels of the picture as it is shown (EXIF rotation applied).
-        others: boxes, as `Object.box`, of things that belong to none of the classes (Flickr30k Entities: other types).
-    """
-
-    id: int
-    name: str
-    split: Split
+    id: int  # Karpathy's `imgid`, unique in the data set
+    name: str  # its file's, also in the image shards
+    split: Split  # `train` includes COCO's `restval`
     width: int
     height: int
     objects: tuple[Object, ...]
     captions: tuple[Caption, ...]
-    others: tuple[tuple[float, float, float, float], ...] = ()
+    others: tuple[tuple[float, float, float, float], ...] = ()  # boxes of things of none of the classes
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -82,13 +57,7 @@ class Picture:
 
 @dataclass(frozen=True)
 class Corpus:
-    """A data set as it was read.
-
-    Attributes:
-        pictures: pictures in the order of the split file.
-        classes: all classes of the data set, in its own order.
-        counts: numbers of records that were dropped or changed, by reason.
-    """
+    """A data set in its own order, and how many of its records were dropped or changed, by reason."""
 
     pictures: tuple[Picture, ...]
     classes: tuple[str, ...]
@@ -97,36 +66,24 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Removal:
-    """The removal of objects from a picture (decorrelation.md §1).
+    """The removal of objects from a picture (decorrelation.md §1)."""
 
-    Attributes:
-        id: `{picture}_{class}`, spaces of the class as underscores.
-        picture, name, split: id, file name and split of the picture.
-        class_name: c_r, the class chosen for removal; empty for a box without any object.
-        removed: {c_r} ∪ C_r+, the classes that are removed, sorted.
-        remaining: the classes that remain, sorted.
-        mask: B', the removed region, as COCO's compressed RLE counts.
-        height, width: size of the picture and of the mask, in pixels.
-        share: area(B') / area(x).
-        drawn: whether it is used: in training one removal is drawn for an image, in test all are used.
-    """
-
-    id: str
-    picture: int
+    id: str  # see `removal_id`
+    picture: int  # its id, file name and split
     name: str
     split: Split
-    class_name: str
-    removed: tuple[str, ...]
-    remaining: tuple[str, ...]
-    mask: str
-    height: int
+    class_name: str  # c_r, the class chosen for removal; "" for a box without any object
+    removed: tuple[str, ...]  # {c_r} ∪ C_r+, sorted
+    remaining: tuple[str, ...]  # sorted
+    mask: str  # B', the removed region, as COCO's compressed RLE counts
+    height: int  # pixels, of the picture and of the mask
     width: int
-    share: float
-    drawn: bool
+    share: float  # area(B') / area(x)
+    drawn: bool  # whether it is used: in training one removal of a picture is drawn, in test all are used
 
 
 def removal_id(picture: int, class_name: str) -> str:
-    """Return the id of a removal, which is also the name of its painted picture."""
+    """Return the id of a removal, `{picture}_{class}` without spaces, which is also the name of its painted picture."""
     return f"{picture}_{class_name.replace(' ', '_')}"
 
 

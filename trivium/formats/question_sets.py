@@ -1,18 +1,7 @@
-"""Question sets about texts in any of the forms below; the form of a file is recognised by its content.
-
-- SQuAD's tree (1.1, 2.0; FQuAD, PIAF, XQuAD): {"data": [{"title", "paragraphs": [{"context",
-  "qas": [{"id", "question", "answers": [{"text", "answer_start"}], "is_impossible"}]}]}]}
-- Hugging Face's flat records, as JSON lines, a JSON list, {"data": [...]} or Parquet: {"id", "title", "context",
-  "question", "answers": {"text": [...], "answer_start": [...]}}; no text means that there is no answer
-- the same with `answers` as a list of texts or of {"text", "answer_start"}, or with one text as `answer`
-- FQuAD's records on the Hugging Face hub, one a context: {"context", "questions": [...], "answers": {"texts": [...],
-  "answers_starts": [...]}}; a question's id is made of the numbers of the record and the question, such as 1.2
-- MRQA's lines, after a header if there is one: {"context", "qas": [{"qid", "question", "answers",
-  "detected_answers": [{"text", "char_spans": [[first, last]]}]}]}
+"""Question sets about texts, in any form of docs/difficulty.md; a file's content tells its form.
 
 `title` and `answer_start` may be missing. Where an answer has no place, or does not stand at its place, the nearest
-occurrence in the context counts. A set is refused if more than a tenth of its answers are not in their contexts, or if
-an answer is the text of a dictionary.
+occurrence in the context counts.
 """
 
 import re
@@ -55,40 +44,28 @@ Record = tuple[str, str, Field, bool]  # title, context, the question's own reco
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question about a context.
+    """A question about a context."""
 
-    Attributes:
-        id: unique in its set.
-        title: the article's title; "" where the set has none.
-        answers: the valid answers, in order; an unanswerable question has none.
-        place: where the first answer stands in the context; None where it does not.
-    """
-
-    id: str
-    title: str
+    id: str  # unique in its set
+    title: str  # the article's; "" where the set has none
     context: str
     question: str
-    answers: tuple[str, ...]
-    place: Span | None
+    answers: tuple[str, ...]  # the valid ones, in order; an unanswerable question has none
+    place: Span | None  # where the first answer stands in the context; None where it does not
 
 
 @dataclass(frozen=True)
 class QuestionSet:
     """The content of a file of questions.
 
-    Attributes:
-        form: the form of the file, in words.
-        questions: questions with an answer, in the order of the file.
-        unanswerable: questions that are marked as having no answer.
-        left_out: ids of the questions that cannot be asked, by reason, one of REASONS.
-        counts: numbers of first answers: `searched` (without place, found in the context), `moved` (not at its place,
-            found elsewhere in the context), `nowhere` (not in the context).
+    `counts` has numbers of first answers: `searched` (without place, found in the context), `moved` (not at its place,
+    found elsewhere in the context), `nowhere` (not in the context).
     """
 
-    form: str
-    questions: tuple[AskedQuestion, ...]
-    unanswerable: tuple[AskedQuestion, ...]
-    left_out: dict[str, tuple[str, ...]]
+    form: str  # of the file, in words
+    questions: tuple[AskedQuestion, ...]  # those with an answer, in the order of the file
+    unanswerable: tuple[AskedQuestion, ...]  # those marked as having no answer
+    left_out: dict[str, tuple[str, ...]]  # ids of those that cannot be asked, by reason, one of REASONS
     counts: dict[str, int]
 
     @property
@@ -121,7 +98,7 @@ def read_question_set(path: Path) -> QuestionSet:
         given_id = question_field.get("qid") or question_field["id"]
         identifier = given_id.identifier()
         if identifier in first:
-            given_id.refuse(f"id twice, the first in {_place_in_file(first[identifier])}")
+            given_id.refuse(f"id twice, the first in {first[identifier].place}")
         first[identifier] = question_field
         context, title = texts.setdefault(context, context), texts.setdefault(title, title)
         answers, has_answers = _answers(question_field)
@@ -146,15 +123,11 @@ def read_question_set(path: Path) -> QuestionSet:
     if counts["nowhere"] > MOST_NOWHERE * len(questions):
         first_one = next(wrong for wrong in questions if wrong.place is None)
         problem = f"{counts['nowhere']} of {len(questions)} answers are not in their contexts; the first"
-        row, expected = _place_in_file(first[first_one.id]), "answers that are parts of their contexts"
+        row, expected = first[first_one.id].place or None, "answers that are parts of their contexts"
         raise BadInput(problem, file=path, row=row, field="answers", got=first_one.answers[0], expected=expected)
     del counts["in place"]
     reasons = {reason: tuple(ids) for reason, ids in left_out.items()}
     return QuestionSet(form, tuple(questions), tuple(unanswerable), reasons, dict(counts))
-
-
-def _place_in_file(field: Field) -> str | None:
-    return ", ".join(filter(None, (f"row {field.row}" if field.row else "", field.name))) or None
 
 
 def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
@@ -169,9 +142,13 @@ def _answers(field: Field) -> tuple[list[tuple[str, int | None]], bool]:
         places = [None] * len(texts) if starts is None else [_start(start) for start in starts.items()]
         if len(places) != len(texts):
             answers.refuse("not as many places as texts", expected=f"{len(texts)} numbers in answer_start")
-        pairs = [(_plain(text), place) for text, place in zip(texts, places, strict=True)]
-    else:
-        pairs = [_answer(answer) for answer in answers.items()]
+        return [(_plain(text), place) for text, place in zip(texts, places, strict=True)], bool(texts)
+    pairs = [
+        (_plain(answer), None)
+        if isinstance(answer.value, str)
+        else (_plain(answer["text"]), _start(answer.get_or("answer_start", -1)))
+        for answer in answers.items()
+    ]
     return pairs, bool(pairs)
 
 
@@ -182,12 +159,6 @@ def _plain(field: Field) -> str:
         kind = "dictionary" if text.lstrip().startswith("{") else "list"
         field.refuse(f"the text of a {kind}", expected="a dictionary, a list, or a text")
     return text
-
-
-def _answer(field: Field) -> tuple[str, int | None]:
-    if isinstance(field.value, str):
-        return _plain(field), None
-    return _plain(field["text"]), _start(field.get_or("answer_start", -1))
 
 
 def _start(field: Field) -> int | None:

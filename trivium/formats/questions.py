@@ -10,35 +10,23 @@ SPLITS = ("train", "validation", "test")
 
 @dataclass(frozen=True)
 class Question:
-    """A question and its answers.
+    """A question and its answers; image, entity and original question are ViQuAE's, and None for TriviaQA.
 
-    Attributes:
-        id: unique in its file, without white space (it is written into TREC files).
-        text: the question; in ViQuAE only the image tells which entity it is about.
-        answers: valid answers, the original one first, then its aliases; none twice.
-        original_answer: the answer as first written.
-        image: name of the question's image; None for TriviaQA.
-        wikidata_id: the entity shown, such as `Q12`, whose article answers the question; None for TriviaQA. (ViQuAE's
-            `kilt_id` names the TriviaQA question in KILT, not an article.)
-        original_question: the TriviaQA question from which it was made; None for TriviaQA.
+    In ViQuAE only the image tells which entity the question is about, and `kilt_id`, which is not read, names the
+    TriviaQA question in KILT, not an article.
     """
 
-    id: str
+    id: str  # unique in its file, without white space (it is written into TREC files)
     text: str
-    answers: tuple[str, ...]
+    answers: tuple[str, ...]  # valid ones, the original first, then its aliases; none twice
     original_answer: str
-    image: str | None = None
-    wikidata_id: str | None = None
-    original_question: str | None = None
+    image: str | None = None  # its name
+    wikidata_id: str | None = None  # the entity shown, such as `Q12`, whose article answers the question
+    original_question: str | None = None  # of TriviaQA, from which it was made
 
 
 def read_questions(path: Path) -> list[Question]:
-    """Read a split of ViQuAE or TriviaQA.
-
-    Raises:
-        BadInput: a field is missing or of the wrong type, an id holds white space or stands twice, a question has no
-            answer, or the file has no question.
-    """
+    """Read a split of ViQuAE or TriviaQA; an id that holds white space, too, is `BadInput` (see `read_records`)."""
     return [_question(field) for field in read_records(path, "id", "question")]
 
 

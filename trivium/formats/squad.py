@@ -34,21 +34,15 @@ class SquadQuestion:
 
 @dataclass(frozen=True)
 class SquadSet:
-    """The content of a file of questions.
+    """The content of a file of questions, in its order.
 
-    Attributes:
-        questions: in the order of the file.
-        dropped: number of questions left out, by reason: `impossible` (marked so), `no_answer`, `empty_question`,
-            `wrong_offset` (no answer stands at its `answer_start`).
-        wrong_answers: the question's id, once for each answer that does not stand at its `answer_start`.
-        unified: number of answers that equal their stretch of the context only up to Unicode normal form or kind of
-            space; the stretch is then taken as the answer.
+    Where an answer equals its stretch of the context only up to what `fold` removes, the stretch is the answer.
     """
 
     questions: tuple[SquadQuestion, ...]
-    dropped: dict[str, int]
-    wrong_answers: tuple[str, ...]
-    unified: int
+    dropped: dict[str, int]  # number of questions left out, by reason; `wrong_offset`: no answer stands at its place
+    wrong_answers: tuple[str, ...]  # the question's id, once for each answer that does not stand at its `answer_start`
+    unified: int  # number of answers of which the stretch was taken
 
     @property
     def wrong_offsets(self) -> str | None:
@@ -56,19 +50,12 @@ class SquadSet:
         if not self.wrong_answers:
             return None
         ids = list(dict.fromkeys(self.wrong_answers))
-        more = f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else ""
-        return (
-            f"answers that do not stand at their answer_start: {len(self.wrong_answers)}, "
-            f"of the questions {', '.join(ids[:_LISTED])}{more}"
-        )
+        shown = ", ".join(ids[:_LISTED]) + (f" and {len(ids) - _LISTED} more" if len(ids) > _LISTED else "")
+        return f"answers that do not stand at their answer_start: {len(self.wrong_answers)}, of the questions {shown}"
 
 
 def read_squad(path: Path) -> SquadSet:
-    """Read a set; questions that cannot be asked are left out and counted.
-
-    Raises:
-        BadInput: the file is not in SQuAD's format (names the field), an id stands twice, or no question can be used.
-    """
+    """Read a set; questions that cannot be asked are left out and counted, a set without any other is refused."""
     questions: list[SquadQuestion] = []
     dropped = dict.fromkeys(REASONS, 0)
     wrong: list[str] = []
@@ -80,11 +67,14 @@ def read_squad(path: Path) -> SquadSet:
             field["id"].refuse(f"id twice, the first in {first[identifier]}")
         first[identifier] = field.name
         question, (answers, misplaced, differing) = field["question"].text(), _answers(field, context)
-        reason = _why_not(field, question, answers)
-        if reason is None:
-            questions.append(SquadQuestion(identifier, title, context, question, answers))
+        if field.get_or("is_impossible", False).boolean():
+            dropped["impossible"] += 1
+        elif not question.strip():
+            dropped["empty_question"] += 1
+        elif not answers:
+            dropped["wrong_offset" if misplaced else "no_answer"] += 1
         else:
-            dropped[reason] += 1
+            questions.append(SquadQuestion(identifier, title, context, question, answers))
         wrong += [identifier] * misplaced
         unified += differing
     if not questions:
@@ -104,17 +94,6 @@ def _answers(field: Field, context: str) -> tuple[tuple[tuple[str, int], ...], i
             differing += context[start:end] != text
             placed.append((context[start:end], start))
     return tuple(placed), misplaced, differing
-
-
-def _why_not(field: Field, question: str, answers: Sequence[tuple[str, int]]) -> str | None:
-    """Return why a question cannot be used, one of REASONS, or None."""
-    if field.get_or("is_impossible", False).boolean():
-        return "impossible"
-    if not question.strip():
-        return "empty_question"
-    if not answers:
-        return "wrong_offset" if field.value.get("answers") else "no_answer"
-    return None
 
 
 def as_squad(example: Example) -> SquadQuestion:

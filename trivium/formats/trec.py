@@ -16,6 +16,7 @@ import numpy as np
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.reading import finite_number, read_lines, whole_number
+from trivium.formats.json_fields import Field
 from trivium.measures.reorder import untie
 from trivium.measures.runs import PADDING, Qrels, Run, name_of
 
@@ -28,11 +29,9 @@ def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
 
     Scores are rounded to 32-bit floats that keep the order and differ from each other (`untie`), and written with the
     nine digits that such floats need. The file's stem is the tag of a run without name. `names` are those of the
-    documents; without them the numbers are written.
-
-    Raises:
-        ValueError: a name is empty or has white space.
+    documents; without them the numbers are written. A name that is empty or has white space is `ValueError`.
     """
+    _refuse_folder(path)
     for name in (*run.queries, *(names or ())):
         if not name or not _ENDS_A_COLUMN.isdisjoint(name):
             raise ValueError(f"run {run.name!r}: the name {name!r} is empty or has white space, which ends a column")
@@ -47,15 +46,12 @@ def write_run(path: Path, run: Run, names: Sequence[str] | None = None) -> None:
 def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dict[str, int] | None = None) -> Run:
     """Read a TREC run, with scores and order as trec_eval has them.
 
-    Args:
-        path: a file of six columns; text after the tag is ignored.
-        name: the run's name; the tag by default.
-        vocabulary: numbers of documents by name, extended as needed; without it the names must be whole numbers.
+    The file has six columns, and text after the tag, the run's name by default, is ignored. `vocabulary` has numbers of
+    documents by name, and is extended as needed; without it the names must be whole numbers.
 
     Raises:
-        BadInput: no such file, not UTF-8, too few columns, a rank that is not a whole number, a document that is not a
-            number, a score that is not a finite number in 32 bits, a second record in a line, a document twice for one
-            query, or no line at all.
+        BadInput: too few columns, a rank that is not a whole number, a document that is not a number, a score that is
+            not finite in 32 bits, a second record in a line, a document twice for one query, or no line at all.
     """
     path = Path(path)
     retrieved_by: dict[str, dict[int, tuple[float, str]]] = defaultdict(dict)
@@ -66,19 +62,19 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
         query, _, label, rank, score_text, tag = columns[:6]
         if not _parses(whole_number, rank):
             expected = "a whole number; spaces and tabs separate columns"
-            raise BadInput("not a rank", file=path, row=row, field="rank", got=rank, expected=expected)
+            Field(rank, path, row, "rank").refuse("not a rank", expected=expected)
         document = _document(label, vocabulary, path, row)
         if not _parses(finite_number, score_text):
-            raise BadInput("not a score", file=path, row=row, field="score", got=score_text, expected="a finite number")
+            Field(score_text, path, row, "score").refuse("not a score", expected="a finite number")
         if abs(score := float(score_text)) > _LARGEST:
-            raise BadInput("not finite as a 32-bit float", file=path, row=row, field="score", got=score_text)
+            Field(score_text, path, row, "score").refuse("not finite as a 32-bit float")
         if len(columns) > 6 and _parses(finite_number, tag):  # "Soyuz 11" is a document of one column too many
             expected = "six columns: has an identifier a space in it?"
-            raise BadInput("a number in place of the tag", file=path, row=row, field="tag", got=tag, expected=expected)
+            Field(tag, path, row, "tag").refuse("a number in place of the tag", expected=expected)
         if any(_is_record(columns[place:], columns[1]) for place in range(6, len(columns) - 3)):
             raise BadInput("a second record in the line", file=path, row=row, got=" ".join(columns[5:]))
         if document in retrieved_by[query]:
-            raise BadInput("document twice for one query", file=path, row=row, field="document", got=label)
+            Field(label, path, row, "document").refuse("document twice for one query")
         retrieved_by[query][document] = score, label
     if not retrieved_by:
         raise BadInput("empty run", file=path, expected="at least one retrieved document")
@@ -133,11 +129,7 @@ def _is_record(columns: Sequence[str], second: str) -> bool:
 
 
 def read_run_over(path: Path, queries: Sequence[str]) -> Run:
-    """Read a TREC run over exactly these queries; a query that the file lacks gets an empty list.
-
-    Raises:
-        BadInput: as `read_run`; or the file has a query that is not among these.
-    """
+    """Read a TREC run over exactly these queries, of which the file may lack some: they get an empty list."""
     try:
         return read_run(path).complete(queries)
     except BadInput:
@@ -151,16 +143,20 @@ def _document(label: str, vocabulary: dict[str, int] | None, path: Path, row: in
         return vocabulary.setdefault(label, len(vocabulary))
     if not _parses(whole_number, label) or int(label) < 0:
         expected = "a whole number from 0 of at most 64 bits"
-        raise BadInput("not a document number", file=path, row=row, field="document", got=label, expected=expected)
+        Field(label, path, row, "document").refuse("not a document number", expected=expected)
     return int(label)
+
+
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():  # writing would replace the whole folder
+        raise BadInput("not a file's path", file=path, got="a folder", expected="the path of a file")
 
 
 def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
     """Write TREC qrels `query 0 document grade`; a query without relevant documents gets a line `query 0 -1 0`."""
     if not isinstance(qrels, Qrels):
         raise ValueError(f"{type(qrels).__name__} is no Qrels (`Qrels.from_dict` makes one)")
-    if Path(path).is_dir():  # writing would replace the whole folder
-        raise BadInput("not a file's path", file=Path(path), got="a folder", expected="the path of a file")
+    _refuse_folder(Path(path))
     with write_atomically(Path(path)) as target, target.open("w", encoding="utf-8") as out:
         for query, documents, grades in zip(qrels.queries, qrels.relevant, qrels.grades, strict=True):
             for document, grade in zip(documents.tolist(), grades.tolist(), strict=True):
@@ -170,14 +166,10 @@ def write_qrels(path: str | PathLike[str], qrels: Qrels) -> None:
 
 
 def read_qrels(path: str | PathLike[str], vocabulary: dict[str, int] | None = None) -> Qrels:
-    """Read TREC qrels; a grade above 0 means relevant, and queries keep their order in the file.
+    """Read TREC qrels (query, iteration, document, grade), in which a grade above 0 means relevant, in their order.
 
-    Args:
-        path: a file of four columns: query, iteration, document, grade.
-        vocabulary: as for `read_run`; documents that were judged and are not relevant get a number, too.
-
-    Raises:
-        BadInput: as `read_run`; a grade is not a whole number, or a document is judged twice for a query.
+    `vocabulary` is as for `read_run`; documents that are not relevant get a number, too. A grade that is no whole
+    number, and a document that is judged twice for a query, are `BadInput`.
     """
     return Qrels.from_dict(read_grades(Path(path), vocabulary))
 
@@ -191,12 +183,11 @@ def read_grades(path: Path, vocabulary: dict[str, int] | None) -> dict[str, dict
             raise BadInput("wrong number of columns", file=path, row=row, got=len(columns), expected="4 (TREC qrels)")
         query, _, label, grade = columns
         if not _parses(whole_number, grade):
-            expected = "a whole number of at most 64 bits"
-            raise BadInput("not a grade", file=path, row=row, field="grade", got=grade, expected=expected)
+            Field(grade, path, row, "grade").refuse("not a grade", expected="a whole number of at most 64 bits")
         # Where documents are numbers, 05 is 5.
         name = str(int(label)) if vocabulary is None and _parses(whole_number, label) else label
         if name in judged[query]:
-            raise BadInput("document judged twice for one query", file=path, row=row, field="document", got=label)
+            Field(label, path, row, "document").refuse("document judged twice for one query")
         judged[query].add(name)
         grades = graded.setdefault(query, {})
         if int(grade) > 0 or vocabulary is not None:

@@ -19,29 +19,20 @@ _CHUNK = 1 << 22  # bytes
 
 @dataclass(frozen=True)
 class TriviaQuestion:
-    """One question.
+    """One question."""
 
-    Attributes:
-        id: TriviaQA's, without white space.
-        text: the question.
-        answer: the answer as first written.
-        answers: this answer and its aliases, none twice.
-        links: titles of the Wikipedia pages to which TagMe linked words of the question, in order.
-    """
-
-    id: str
+    id: str  # TriviaQA's, without white space
     text: str
-    answer: str
-    answers: tuple[str, ...]
-    links: tuple[str, ...]
+    answer: str  # as first written
+    answers: tuple[str, ...]  # this answer and its aliases, none twice
+    links: tuple[str, ...]  # titles of the Wikipedia pages to which TagMe linked words of the question, in order
 
 
 def read_triviaqa(path: Path) -> Iterator[TriviaQuestion]:
     """Stream the questions of a file of TriviaQA, one in memory at a time whatever the size of the file.
 
     Raises:
-        BadInput: the file is not TriviaQA's JSON or is cut short, a field is missing or of another type, an id stands
-            twice, or there is no question.
+        BadInput: not TriviaQA's JSON, or cut short, a field is wrong, an id stands twice, or there is no question.
     """
     with open_text(path) as stream:
         yield from parse_triviaqa(stream, path)

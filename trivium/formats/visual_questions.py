@@ -23,33 +23,19 @@ from trivium.formats.pictures import PICTURES, is_picture
 
 @dataclass(frozen=True)
 class VisualQuestion:
-    """A question about a picture.
+    """A question about a picture."""
 
-    Attributes:
-        id: unique in its set; it includes the picture where a question has several.
-        text: the question.
-        picture: the picture's name without its suffix.
-        kind: the question's type, as its set has it.
-        split: the part of the set that is scored by itself; "" where there is none.
-        answers: the valid answers.
-        range: the numbers that are right, (lowest, highest); None where the answer is not a number.
-    """
-
-    id: str
+    id: str  # unique in its set; it includes the picture where a question has several
     text: str
-    picture: str
-    kind: str
-    split: str
-    answers: tuple[str, ...]
-    range: tuple[float, float] | None = None
+    picture: str  # its name without suffix
+    kind: str  # the question's type, as its set has it
+    split: str  # the part of the set that is scored by itself; "" where there is none
+    answers: tuple[str, ...]  # the valid ones
+    range: tuple[float, float] | None = None  # lowest and highest right number; None where the answer is not a number
 
 
 def pictures_by_name(folder: Path) -> Mapping[str, Path]:
-    """Find the pictures of a folder, at any depth, by their names without suffix.
-
-    Raises:
-        BadInput: no such folder, no picture in it, or two pictures of one name.
-    """
+    """Find the pictures of a folder, at any depth, by their names without suffix, of which none may occur twice."""
     if not folder.is_dir():
         raise BadInput("no such folder", file=folder)
     paths: dict[str, Path] = {}
@@ -70,11 +56,14 @@ _RANGE = 2
 def read_infoseek(path: Path) -> list[VisualQuestion]:
     """Read a split of InfoSeek with answers; without a file of types, the type follows from the answer.
 
-    Raises:
-        BadInput: a field is missing or of another type, a type does not fit its answer, a question stands twice, or
-            there is no question.
+    A type that does not fit its answer is `BadInput`; see also `read_records`.
     """
-    types = _infoseek_types(path.with_name(f"{path.stem}_qtype{path.suffix}"))
+    types: dict[str, str] = {}
+    if (qtypes := path.with_name(f"{path.stem}_qtype{path.suffix}")).is_file():
+        for field in read_records(qtypes, "data_id", "question"):
+            types[field["data_id"].text()] = field["question_type"].text().lower()
+            if types[field["data_id"].text()] not in INFOSEEK_TYPES:
+                field["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
     questions = []
     for field in read_records(path, "data_id", "question"):
         identifier = field["data_id"].text()
@@ -86,17 +75,6 @@ def read_infoseek(path: Path) -> list[VisualQuestion]:
         split = field["data_split"].text()
         questions.append(VisualQuestion(identifier, text, picture, kind, split, answers, limits))
     return questions
-
-
-def _infoseek_types(path: Path) -> dict[str, str]:
-    if not path.is_file():
-        return {}
-    types = {}
-    for field in read_records(path, "data_id", "question"):
-        if (kind := field["question_type"].text().lower()) not in INFOSEEK_TYPES:
-            field["question_type"].refuse("unknown", choices=INFOSEEK_TYPES)
-        types[field["data_id"].text()] = kind
-    return types
 
 
 def _infoseek_answers(field: Field) -> tuple[tuple[str, ...], tuple[float, float] | None]:
@@ -121,9 +99,7 @@ _BETWEEN, ENCYCLOPEDIC_PARTS = "|", "&&"
 def read_encyclopedic_vqa(path: Path) -> list[VisualQuestion]:
     """Read a split of Encyclopedic-VQA: one question for each of its pictures, which are named by their ids.
 
-    Raises:
-        BadInput: see `read_csv_records`; a question without text, answer or picture, a picture twice, an unknown type,
-            or no question at all.
+    A question without text, answer or picture, a picture twice, and an unknown type are `BadInput`.
     """
     questions = []
     for number, (row, cells) in enumerate(read_csv_records(path, ENCYCLOPEDIC_COLUMNS), 1):

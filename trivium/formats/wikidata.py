@@ -33,27 +33,17 @@ _LANGUAGES = ("en", "mul")  # what stands under "mul", for all languages, need n
 class Entity:
     """One Wikidata item, reduced to `PROPERTIES`.
 
-    Attributes:
-        id: such as `Q12`.
-        label: the English label, else the one for all languages.
-        aliases: English aliases, then those for all languages.
-        claims: for each property its best-ranked values in the order of the source; None is Wikidata's `somevalue`:
-            there is a value, but it is unknown.
+    `claims` has for each property its best-ranked values in the order of the source; None is Wikidata's `somevalue`:
+    there is a value, but it is unknown.
     """
 
-    id: str
-    label: str | None = None
-    aliases: tuple[str, ...] = ()
+    id: str  # such as `Q12`
+    label: str | None = None  # the English one, else the one for all languages
+    aliases: tuple[str, ...] = ()  # the English ones, then those for all languages
     claims: Mapping[str, tuple[str | None, ...]] = field(default_factory=dict)
 
     def values(self, name: str) -> tuple[str, ...]:
-        """Return the known values of a property: item ids, file names or times.
-
-        Raises:
-            BadInput: the property is not in `PROPERTIES`.
-        """
-        if name not in PROPERTIES:
-            raise BadInput("unknown Wikidata property", field=self.id, got=name, choices=PROPERTIES)
+        """Return the known values of one of `PROPERTIES`: item ids, file names or times."""
         return tuple(value for value in self.claims.get(name, ()) if value is not None)
 
     def image(self, properties: Sequence[str] = IMAGE_PROPERTIES) -> str | None:
@@ -72,11 +62,7 @@ class Entity:
 
 
 def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: int | None = None) -> Entity:
-    """Read official entity JSON; of each property only claims of the best rank count, and never deprecated ones.
-
-    Raises:
-        BadInput: no valid id, or a claim that does not follow Wikidata's data model.
-    """
+    """Read official entity JSON; of each property only claims of the best rank count, and never deprecated ones."""
     item = Field(record, file or Path("Wikidata"), row)
     identifier = item["id"].text()
     if not identifier.startswith("Q"):
@@ -134,11 +120,7 @@ def _value(value: str | Mapping[str, Any]) -> str:
 
 
 class WikidataFile:
-    """A file of entity JSON lines with random access; memory holds only the offset of each entity.
-
-    Raises:
-        BadInput: no such file, a line is not JSON, an entity has no valid id or stands twice; see `parse_entity`.
-    """
+    """A file of entity JSON lines, each of another entity, with random access; memory holds only their offsets."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
