@@ -77,8 +77,8 @@ def main(
             frames = write_calor(sample(), calor)
         questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
         has_questions = parameters.calor != FRAMENET or questions.is_file()
-        made = raw.Raw(sets, questions if has_questions else None, frames, syntax if syntax.is_file() else None)
-        counts |= raw.validate_complexity(made)
+        taken_syntax = syntax if syntax.is_file() else None
+        counts |= raw.validate_complexity(sets, questions if has_questions else None, frames, taken_syntax)
         counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
     return counts
 

@@ -40,7 +40,7 @@ def main(
             expected = f"{expected}, or kvqae.published_checkpoints.use: false"
             raise BadInput(problem, field=field, got=got, expected=expected)
     if parameters.use:
-        from trivium.sources.kvqae.published import fetch_checkpoints
+        from trivium.sources.kvqae.models import fetch_checkpoints
 
         return fetch_checkpoints(system, base, out, context.downloads)
     with write_atomically(out) as target:

@@ -2,7 +2,6 @@ import errno
 import gzip
 import os
 
-import pyarrow as pa
 import pytest
 
 from tests.sources.small_hub import lines, parquet
@@ -48,14 +47,6 @@ def test_downloads_on_another_disk_are_copied(source, tmp_path, monkeypatch):
 RECORDS = [{"id": str(i), "answers": ["a", "b"][:i]} for i in range(3)]
 
 
-def arrow(records):
-    table = pa.Table.from_pylist(records)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema) as stream:
-        stream.write_table(table)
-    return sink.getvalue().to_pybytes()
-
-
 @pytest.mark.parametrize(
     ("name", "write"),
     [
@@ -63,7 +54,6 @@ def arrow(records):
         ("x.json", lines),
         ("x.jsonl.gz", lambda records: gzip.compress(lines(records), mtime=0)),
         ("x.parquet", parquet),
-        ("x.arrow", arrow),
     ],
 )
 def test_same_records_from_every_format(name, write, tmp_path):

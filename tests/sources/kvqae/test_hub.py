@@ -13,11 +13,11 @@ from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_json_lines
 from trivium.formats.questions import read_questions
 from trivium.kvqae.source_questions import check_no_leak
+from trivium.sources.download import Hub
 from trivium.sources.kvqae.hub import INDEX_BYTES, PREVIEW_BYTES, fetch_kvqae, fetch_triviaqa, images_in_tar
 from trivium.sources.kvqae.kilt import SmallerBaseParameters
 from trivium.sources.kvqae.models import fetch_base_models
 from trivium.sources.pins import Pins
-from trivium.sources.repositories import Hub
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_triviaqa_is_fetched_by_itself(hub, trivia, tmp_path):
         assert questions[0]["output"] == {
             "original_answer": "Paris",
             "answer": ["Paris", "City of Light"],
-            "provenance": [{"wikipedia_id": ["12"], "title": ["Bridge"]}],
+            "provenance": [],
         }
     assert read_json(tmp_path / "raw" / "triviaqa" / "provenance.json")["triviaqa"]["from"] == "who/triviaqa"
     assert not (tmp_path / "work" / "triviaqa").exists()
@@ -201,7 +201,7 @@ def test_what_is_not_on_the_hub(change, message, hub, pins, tmp_path):
 def test_disk_for_everything_is_asked_before_the_first_byte(fetch, hub, monkeypatch):
     # Five sources of 1 000 bytes, and one of them as archive and as result at once.
     monkeypatch.setattr("trivium.sources.brought.free_space", lambda _: 5_999)
-    with pytest.raises(BadInput, match="not enough disk for the hub's viquae_wikipedia, kilt"):
+    with pytest.raises(BadInput, match="not enough disk for the hub's viquae_dataset, viquae_wikipedia, kilt"):
         fetch()
     # Three, one twice, and besides each preview twice and the index.
     monkeypatch.setattr("trivium.sources.brought.free_space", lambda _: 4_000 + 2 * 7 * PREVIEW_BYTES + INDEX_BYTES - 1)

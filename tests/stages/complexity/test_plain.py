@@ -34,7 +34,7 @@ from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUni
 from trivium.formats.question_sets import AskedQuestion
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 from trivium.page.difficulty import FILES
-from trivium.sources import repositories
+from trivium.sources import download
 from trivium.sources.complexity.raw import FRAMENET, PIAF
 from trivium.sources.pins import Pins
 
@@ -75,7 +75,7 @@ def served(hub, tmp_path, monkeypatch):
     files = {PIAF: {"plain_text/train-00000-of-00001.parquet": parquet(list(piaf_records())), "README.md": b"x"}}
     pins = serve_pinned(hub, files | {FRAMENET: {commit: framenet_zip()}})
     (tmp_path / "pins.yaml").write_text(yaml.safe_dump(pins))
-    monkeypatch.setattr(repositories, "Pins", lambda: Pins(tmp_path / "pins.yaml"))
+    monkeypatch.setattr(download, "Pins", lambda: Pins(tmp_path / "pins.yaml"))
     return tmp_path
 
 

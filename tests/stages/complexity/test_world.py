@@ -19,7 +19,7 @@ from trivium.formats.frame_corpora import read_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.formats.squad import SquadQuestion, read_squad, write_squad
 from trivium.sources.brought import sha256_of
-from trivium.sources.complexity.raw import FQUAD_SPLITS, FRAME_SPLITS, Raw, validate_complexity
+from trivium.sources.complexity.raw import FQUAD_SPLITS, FRAME_SPLITS, validate_complexity
 from trivium.sources.pins import REQUESTED, Pins
 
 SIZES = {"seed": 0, "train": 2, "validation": 1, "evaluation": 2, "frame_texts": 2,
@@ -60,10 +60,10 @@ def brought(mine: Path) -> dict[str, Any]:
     return {"local_fquad": mine / "fquad", "local_calor": mine / "calor"}
 
 
-def raw_of(mine: Path) -> Raw:
+def raw_of(mine: Path) -> tuple[Any, ...]:
     fquad = {split: mine / "fquad" / f"{split}.json" for split in FQUAD_SPLITS}
     frames = {split: mine / "calor" / "frames" / f"{split}.jsonl" for split in FRAME_SPLITS}
-    return Raw(fquad, mine / "calor" / "questions.jsonl", frames, mine / "calor" / "syntax.conllu")
+    return fquad, mine / "calor" / "questions.jsonl", frames, mine / "calor" / "syntax.conllu"
 
 
 def files(folder: Path) -> set[str]:
@@ -155,7 +155,7 @@ def test_leaks_between_splits_are_counted(mine: Path):
     seen = world.texts["test"][0]
     write_texts(mine / "calor" / "frames" / "train.jsonl", [*world.texts["train"], replace(seen, id="autre")])
     write_texts(mine / "calor" / "frames" / "validation.jsonl", [seen])
-    counts = validate_complexity(raw_of(mine))
+    counts = validate_complexity(*raw_of(mine))
     assert counts["fquad_contexts_in_train_and_validation"] == 1
     assert counts["calor_texts_in_train_and_test"] == 1
     assert counts["calor_texts_in_validation_and_test"] == 1
@@ -163,14 +163,14 @@ def test_leaks_between_splits_are_counted(mine: Path):
 
 
 def test_texts_joined_from_paragraphs_that_readers_learn_from_are_leaks(mine: Path):
-    raw = raw_of(mine)
+    raw = fquad, _, frames, _ = raw_of(mine)
     contexts = [" ".join(f"mot{number}x{place}" for place in range(30)) + "." for number in range(20)]
     asked = [SquadQuestion(f"q{number}", "", text, "Qui ?", ((text[:5], 0),)) for number, text in enumerate(contexts)]
-    write_squad(raw.fquad["train"], asked)
+    write_squad(fquad["train"], asked)
     joined = [AnnotatedText(f"j{n}", "", f"{contexts[2 * n]} {contexts[2 * n + 1].upper()}", (), ()) for n in range(10)]
-    write_texts(raw.frames["test"], [*read_texts(raw.frames["test"]), *joined])
-    write_texts(raw.frames["train"], [*read_texts(raw.frames["train"]), replace(joined[0], id="k", text=contexts[1])])
-    counts = validate_complexity(raw)
+    write_texts(frames["test"], [*read_texts(frames["test"]), *joined])
+    write_texts(frames["train"], [*read_texts(frames["train"]), replace(joined[0], id="k", text=contexts[1])])
+    counts = validate_complexity(*raw)
     assert counts["calor_test_texts_in_fquad"] == 10
     assert counts["calor_texts_in_train_and_test"] == 1
     assert counts["calor_texts_in_train_and_validation"] == counts["calor_texts_in_validation_and_test"] == 0
@@ -178,13 +178,13 @@ def test_texts_joined_from_paragraphs_that_readers_learn_from_are_leaks(mine: Pa
 
 def test_one_id_for_two_things_is_refused(mine: Path):
     world = small_french()
-    raw = raw_of(mine)
-    write_texts(raw.frames["validation"], [annotated("test-0", "Quelqu'un")])
+    raw = fquad, _, frames, _ = raw_of(mine)
+    write_texts(frames["validation"], [annotated("test-0", "Quelqu'un")])
     with pytest.raises(
         BadInput, match=r"test\.jsonl: field 'id': id of another text in validation\.jsonl; got 'test-0'"
     ):
-        validate_complexity(raw)
-    write_texts(raw.frames["validation"], world.texts["validation"])
-    write_squad(raw.fquad["validation"], [replace(world.fquad["validation"][0], id="train-1")])
+        validate_complexity(*raw)
+    write_texts(frames["validation"], world.texts["validation"])
+    write_squad(fquad["validation"], [replace(world.fquad["validation"][0], id="train-1")])
     with pytest.raises(BadInput, match=r"validation\.json: field 'id': question id also in train\.json; got 'train-1'"):
-        validate_complexity(raw)
+        validate_complexity(*raw)

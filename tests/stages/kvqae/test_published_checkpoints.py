@@ -21,7 +21,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.kvqae.reader.reading import load_reader
 from trivium.kvqae.retrieval.text_encoder import load_text_encoder
-from trivium.sources.kvqae.published import fetch_checkpoints
+from trivium.sources.kvqae.models import fetch_checkpoints
 
 SHAPE = {
     "vocab_size": len(SPECIAL + WORDS),

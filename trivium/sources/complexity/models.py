@@ -14,8 +14,8 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
 from trivium.nets.weights import WEIGHTS
 from trivium.sources.brought import PROVENANCE, bring_models, link
+from trivium.sources.download import fetch_into
 from trivium.sources.plain_weights import INDEX, MINILM, keep_plain, save_minilm
-from trivium.sources.repositories import fetch_into
 
 ARCHITECTURES = {  # `model_type` of the configuration
     "camembert": "camembert",
@@ -62,11 +62,7 @@ def _make_usable(model: str, folder: Path) -> float:
 
 
 def check_model(model: str, folder: Path) -> float:
-    """Check configuration, tokenizer and the list of weights; returns the number of parameters.
-
-    Raises:
-        BadInput: another architecture, a vocabulary larger than the model's, weights that are missing or broken.
-    """
+    """Check configuration, tokenizer and the list of weights; returns the number of parameters."""
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)

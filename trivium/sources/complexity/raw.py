@@ -8,7 +8,6 @@ same id of two different texts or questions is an error.
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path, PurePosixPath
 from zlib import crc32
@@ -21,7 +20,7 @@ from trivium.formats.conllu import read_conllu
 from trivium.formats.frame_corpora import load_examples, read_texts, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.framenet_xml import read_core_types, read_framenet
-from trivium.formats.squad import VERSION, SquadSet, read_squad
+from trivium.formats.squad import SquadQuestion, SquadSet, read_squad, write_squad
 from trivium.measures.french import KnownTexts
 from trivium.sources.brought import PROVENANCE, bring, read_records, require_files
 from trivium.sources.pins import REQUESTED, Pins
@@ -31,28 +30,16 @@ FRAME_SPLITS = ("train", "validation", "test")
 CORE_TYPES = "frame"  # FrameNet's folder of frames, beside the splits
 
 
-@dataclass(frozen=True)
-class Raw:
-    """Paths of the raw files; gold syntax and questions about frames may be absent."""
+def validate_complexity(
+    fquad: Mapping[str, Path], questions: Path | None, frames: Mapping[str, Path], syntax: Path | None
+) -> dict[str, float]:
+    """Check the raw files, the first and third by split, and list questions with answers that stand elsewhere.
 
-    fquad: Mapping[str, Path]
-    questions: Path | None
-    frames: Mapping[str, Path]
-    syntax: Path | None
-
-
-def validate_complexity(raw: Raw) -> dict[str, float]:
-    """Check the raw files; questions with answers that stand elsewhere are listed.
-
-    Returns:
-        Counts, also of every kind of record that later stages cannot use.
-
-    Raises:
-        BadInput: see `read_squad`, `read_texts`, `load_examples`, `read_conllu`; or an id stands for two texts or two
-            questions of different splits.
+    Returns counts, also of every kind of record that later stages cannot use. Raises as the readers of the files; also
+    where an id stands for two texts or two questions of different splits.
     """
     counts: Counter[str] = Counter()
-    sets = {split: read_squad(path) for split, path in raw.fquad.items()}
+    sets = {split: read_squad(path) for split, path in fquad.items()}
     for split, read in sets.items():
         name = f"fquad_{split}"
         counts[f"{name}_questions"] = len(read.questions)
@@ -61,18 +48,18 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
         counts[f"{name}_answers_unified"] = read.unified
         counts.update({f"{name}_dropped_{reason}": number for reason, number in read.dropped.items()})
         if read.wrong_offsets is not None:
-            print(f"{raw.fquad[split]}: {read.wrong_offsets}")
-    texts = {split: read_texts(raw.frames[split]) for split in FRAME_SPLITS}
+            print(f"{fquad[split]}: {read.wrong_offsets}")
+    texts = {split: read_texts(frames[split]) for split in FRAME_SPLITS}
     for split, annotated in texts.items():
-        name, frames = f"calor_{split}", [frame for text in annotated for frame in text.frames]
+        name, instances = f"calor_{split}", [frame for text in annotated for frame in text.frames]
         counts[f"{name}_texts"] = len(annotated)
-        counts[f"{name}_frames"] = len(frames)
-        counts[f"{name}_frame_types"] = len({frame.frame for frame in frames})
-        counts[f"{name}_elements"] = sum(len(frame.elements) for frame in frames)
+        counts[f"{name}_frames"] = len(instances)
+        counts[f"{name}_frame_types"] = len({frame.frame for frame in instances})
+        counts[f"{name}_elements"] = sum(len(frame.elements) for frame in instances)
         counts[f"{name}_chains"] = sum(len(text.chains) for text in annotated)
     trained_frames = {frame.frame for text in texts["train"] for frame in text.frames}
-    if raw.questions is not None:
-        examples = load_examples(raw.questions, texts["test"])
+    if questions is not None:
+        examples = load_examples(questions, texts["test"])
         counts["calor_questions"] = len(examples.examples)
         counts["calor_questions_unified"] = examples.unified
         counts["calor_questions_answer_beside_element"] = examples.beside_element
@@ -80,9 +67,9 @@ def validate_complexity(raw: Raw) -> dict[str, float]:
         counts["calor_question_frames"] = len({example.frame.frame for example in examples.examples})
         new = sum(example.frame.frame not in trained_frames for example in examples.examples)
         counts["calor_questions_frame_not_in_train"] = new
-        _count_syntax(raw.syntax, texts["test"], examples.examples, counts)
-    _count_leaks_of_questions(raw, sets, counts)
-    _count_leaks_of_texts(raw, texts, counts)
+        _count_syntax(syntax, texts["test"], examples.examples, counts)
+    _count_leaks_of_questions(fquad, sets, counts)
+    _count_leaks_of_texts(frames, texts, counts)
     contexts = (question.context for read in sets.values() for question in read.questions)
     counts["calor_test_texts_in_fquad"] = _count_shared(contexts, (text.text for text in texts["test"]))
     return {name: float(counts[name]) for name in sorted(counts)}
@@ -102,26 +89,28 @@ def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[
     counts["calor_questions_without_syntax"] = sum(example.text.id not in sentences for example in examples)
 
 
-def _count_leaks_of_questions(raw: Raw, sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
+def _count_leaks_of_questions(paths: Mapping[str, Path], sets: Mapping[str, SquadSet], counts: Counter[str]) -> None:
     train = sets["train"].questions
     train_ids = {question.id for question in train}
     for split in [name for name in sets if name != "train"]:
         others = sets[split].questions
         for question in others:
             if question.id in train_ids:
-                raise BadInput("question id also in train.json", file=raw.fquad[split], field="id", got=question.id)
+                raise BadInput("question id also in train.json", file=paths[split], field="id", got=question.id)
         shared = _count_shared((question.context for question in train), (question.context for question in others))
         counts[f"fquad_contexts_in_train_and_{split}"] = shared
 
 
-def _count_leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]) -> None:
+def _count_leaks_of_texts(
+    paths: Mapping[str, Path], texts: Mapping[str, list[AnnotatedText]], counts: Counter[str]
+) -> None:
     first: dict[str, tuple[str, str]] = {}
     for split, annotated in texts.items():
         for text in annotated:
             other, stored = first.setdefault(text.id, (split, text.text))
             if stored != text.text:
-                problem = f"id of another text in {raw.frames[other].name}"
-                raise BadInput(problem, file=raw.frames[split], field="id", got=text.id)
+                problem = f"id of another text in {paths[other].name}"
+                raise BadInput(problem, file=paths[split], field="id", got=text.id)
     for one, other in combinations(FRAME_SPLITS, 2):
         shared = _count_shared(*((text.text for text in texts[split]) for split in (one, other)))
         counts[f"calor_texts_in_{one}_and_{other}"] = shared
@@ -130,11 +119,7 @@ def _count_leaks_of_texts(raw: Raw, texts: Mapping[str, list[AnnotatedText]], co
 def take_fquad(source: Path, out: Path) -> dict[str, Path]:
     """Take `train.json` and `validation.json` of a user's folder into `out`, with their digests in `provenance.json`.
 
-    Returns:
-        The user's file of each split, still to be validated.
-
-    Raises:
-        BadInput: a file is missing, or is not the one that is pinned.
+    Returns the user's file of each split, still to be validated; one that is not the one pinned is refused.
     """
     files = {split: f"{split}.json" for split in FQUAD_SPLITS}
     require_files(source, files.values())
@@ -149,12 +134,8 @@ def take_calor(source: Path, out: Path) -> tuple[dict[str, Path], dict[str, floa
     The texts of a split are `frames/<split>.jsonl`, or a folder `frames/<split>/` of FrameNet's XML (full texts or
     lexical units), which is converted; core types are in `frames/frame/` if they are known.
 
-    Returns:
-        The file of each split's texts, still to be validated: the user's, or the one converted. And what conversion
-        counted.
-
-    Raises:
-        BadInput: a file is missing, is not the one that is pinned, or see `read_framenet`.
+    Returns the file of each split's texts, still to be validated (the user's, or the one converted), and what
+    conversion counted. A file that is not the one pinned is refused.
     """
     frames = source / "frames"
     as_folder = [split for split in FRAME_SPLITS if (frames / split).is_dir()]
@@ -188,49 +169,37 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     """Write PIAF's questions in SQuAD's format: 7/10 of the articles for training, 1/10 for validation, 2/10 for tests.
 
     An article's split follows from its title. Answers at wrong places are left for the readers of the files to handle.
-
-    Returns:
-        The file of each split.
-
-    Raises:
-        BadInput: see `Hub.fetch` and `read_records`; or a record is not the hub's.
+    Returns the file of each split.
     """
-    from trivium.sources.repositories import Hub  # half a second to import, and only downloads need it
+    from trivium.sources.download import Hub  # half a second to import, and only downloads need it
 
-    data: dict[str, list[dict[str, object]]] = {split: [] for split in _TENTHS}
+    questions: dict[str, list[SquadQuestion]] = {split: [] for split in _TENTHS}
     hub = Hub(downloads)
     for path in hub.fetch(PIAF).values():
         for row, record in read_records(path):
             try:
-                title, answers = record["title"], record["answers"]
-                stands = zip(answers["text"], answers["answer_start"], strict=True)
-                placed = [{"text": text, "answer_start": start} for text, start in stands]
-                question = {"id": record["id"], "question": record["question"], "answers": placed}
-                paragraph = {"context": record["context"], "qas": [question]}
+                answers = tuple(zip(record["answers"]["text"], record["answers"]["answer_start"], strict=True))
+                texts = record["id"], record["title"], record["context"], record["question"]
+                question = SquadQuestion(*texts, answers)
             except (KeyError, TypeError, ValueError) as error:
                 expected = "id, title, context, question, answers {text, answer_start}"
                 raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
-            tenth = crc32(str(title).encode()) % 10
-            split = next(name for name, tenths in _TENTHS.items() if tenth in tenths)
-            data[split].append({"title": title, "paragraphs": [paragraph]})
-    out.mkdir(parents=True, exist_ok=True)
-    for split, articles in data.items():
-        write_json(out / f"{split}.json", {"version": VERSION, "data": articles})
+            tenth = crc32(str(question.title).encode()) % 10
+            questions[next(name for name, tenths in _TENTHS.items() if tenth in tenths)].append(question)
+    files = {split: out / f"{split}.json" for split in questions}
+    for split, file in files.items():
+        write_squad(file, questions[split])
     write_json(out / PROVENANCE, hub.pins.summary([PIAF]))
     hub.drop(PIAF)
-    return {split: out / f"{split}.json" for split in data}
+    return files
 
 
 def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], dict[str, float]]:
     """Write the Sequoia's annotated sentences as `frames/<split>.jsonl`; blocks of neighbours stay in one split.
 
-    Returns:
-        The file of each split, and what the conversion counted (`read_framenet`).
-
-    Raises:
-        BadInput: see `Hub.fetch`, `open_zip`, `read_core_types` and `read_framenet`.
+    Returns the file of each split, and what the conversion counted (`read_framenet`).
     """
-    from trivium.sources.repositories import Hub
+    from trivium.sources.download import Hub
 
     hub = Hub(downloads)
     with tempfile.TemporaryDirectory() as work:

@@ -28,9 +28,8 @@ LEAST_JUDGED = 20  # captions; `looks_english` may err on single ones, so that a
 def validate_decorrelation(folder: Path, corpus: Corpus, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Check a raw folder against its corpus, as `read_corpus` returns it; only the splits `pictured` must have images.
 
-    Returns:
-        Counts. `images_in_<one>_and_<other>` counts images (by their bytes) of two splits, `scenes_in_…` sets of two or
-        more objects with the same boxes; `classes_without_picture` and `classes_everywhere` refer to training.
+    Returns counts: `images_in_<one>_and_<other>` of images (by their bytes) of two splits, `scenes_in_…` of sets of two
+    or more objects with the same boxes; `classes_without_picture` and `classes_everywhere` refer to training.
     """
     counts: Counter[str] = Counter(corpus.counts)
     for split in SPLITS:

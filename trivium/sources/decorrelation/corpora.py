@@ -22,7 +22,7 @@ from typing import Any
 from PIL import Image, UnidentifiedImageError
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import Images, write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
@@ -31,8 +31,8 @@ from trivium.core.zips import open_zip, read_member, unpack_member
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from trivium.formats.pictures import PICTURES, SPLITS, Split, is_picture
 from trivium.sources.brought import bring, hash_files, link, require_files, require_space
+from trivium.sources.download import Hub
 from trivium.sources.pins import REQUESTED, Pins
-from trivium.sources.repositories import Hub
 from trivium.vision.decoding import exif_orientation, load_picture, open_picture, to_rgb, turn
 
 SIDEWAYS = {5, 6, 7, 8}  # EXIF orientations that swap width and height
@@ -44,10 +44,8 @@ COCO_PARTS = ("instances_train2014.json", "instances_val2014.json")
 def take_coco(source: Path, out: Path, work: Path, pictured: Sequence[Split] = SPLITS) -> dict[str, float]:
     """Take `karpathy.json`, `instances.json` (or COCO 2014's two files, merged in `work`) and `images/` of a folder.
 
-    Only images of the splits `pictured` are taken, but annotations and captions of all.
-
-    Returns:
-        Counts of what was done to the images and of what was dropped.
+    Only images of the splits `pictured` are taken, but annotations and captions of all. Returns counts of what was done
+    to the images and of what was dropped.
     """
     require_files(source, [SPLIT_FILE])
     annotated = source
@@ -72,11 +70,7 @@ def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
 
 
 def merge_instances(parts: Sequence[Path], out: Path) -> None:
-    """Write several files of instances as one, a record a line; the categories must be the same in all.
-
-    Raises:
-        BadInput: a file lacks a list, or its categories differ from the first one's.
-    """
+    """Write several files of instances as one; the categories must be the same in all."""
     trees: list[dict[str, Any]] = []
     for part in parts:
         tree = read_json(part)
@@ -86,15 +80,8 @@ def merge_instances(parts: Sequence[Path], out: Path) -> None:
         if trees and tree["categories"] != trees[0]["categories"]:
             raise BadInput(f"not the categories of {parts[0].name}", file=part, field="categories")
         trees.append(tree)
-    with write_atomically(out) as temporary, temporary.open("w", encoding="utf-8") as stream:
-        stream.write("{")
-        for field in ("images", "annotations"):
-            records = (record for tree in trees for record in tree[field])
-            stream.write(f'"{field}": [\n')
-            for index, record in enumerate(records):
-                stream.write((",\n" if index else "") + json.dumps(record, ensure_ascii=False))
-            stream.write("],\n")
-        stream.write(f'"categories": {json.dumps(trees[0]["categories"])}}}\n')
+    merged = {field: [record for tree in trees for record in tree[field]] for field in ("images", "annotations")}
+    write_text(out, json.dumps({**merged, "categories": trees[0]["categories"]}, ensure_ascii=False))
 
 
 def _take_corpus(
@@ -167,10 +154,6 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) of a folder's image shards, or of its image files and zips, at any depth.
 
     Folders are removed from the names.
-
-    Raises:
-        BadInput: there are no images, a zip is broken or encrypted, or an entry is not a regular file or larger than
-            `LARGEST_IMAGE`.
     """
     if any(folder.glob("shard-*.parquet")):
         yield from Images(folder).stream()
@@ -191,23 +174,14 @@ def find_images(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def fit_images(
-    images: Iterator[tuple[str, bytes]],
-    sizes: Mapping[str, tuple[int, int]],
-    counts: Counter[str],
-    unreadable: list[str],
-    place: Path,
-) -> Iterator[tuple[str, bytes]]:
-    """Stream the wanted pictures as RGB in the pixel grid of their annotations, one in memory at a time.
+    images: Iterator[tuple[str, bytes]], sizes: Mapping[str, tuple[int, int]], counts: Counter[str],
+    unreadable: list[str], place: Path,
+) -> Iterator[tuple[str, bytes]]:  # fmt: skip
+    """Stream (file name, bytes) of the wanted pictures as RGB in the pixel grid of their annotations, one at a time.
 
-    Args:
-        images: (file name, encoded bytes).
-        sizes: (width, height) of each wanted picture by name, as its annotations say.
-        counts: counter of what was done (`images_turned`, `images_made_rgb`, …).
-        unreadable: receives the names of pictures that cannot be decoded completely.
-        place: origin of the pictures, for messages.
-
-    Raises:
-        BadInput: a wanted picture is given twice, or has another size than its annotations say.
+    `sizes` has width and height of each wanted picture by name, as its annotations say; a picture of another size, and
+    one given twice, are refused. `counts` counts what was done (`images_turned`, …), `unreadable` receives the names of
+    pictures that cannot be decoded, and `place` is the origin of the pictures, for messages.
     """
     names: set[str] = set()
     for name, data in images:

@@ -35,8 +35,8 @@ from trivium.decorrelation.models.clip import Clip
 from trivium.decorrelation.models.vse import SPECIAL, Vse, read_cnn
 from trivium.nets.weights import WEIGHTS, load_weights, read_plain_tensors, read_weights
 from trivium.sources.brought import PROVENANCE, bring_models, require_files
+from trivium.sources.download import fetch_into
 from trivium.sources.plain_weights import keep_plain, read_pickled, rename
-from trivium.sources.repositories import fetch_into
 
 CHECKPOINT = "model_best.pth.tar"
 RELEASED = {  # model: its members of runs.tar and vocab.tar, VGG19 fine-tuned on the data set
@@ -99,11 +99,7 @@ def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, fl
 
 
 def check_model(model: str, folder: Path) -> None:
-    """Check a model: load it if it is trained here, else check its files.
-
-    Raises:
-        BadInput: another architecture, or weights that are missing, broken or do not fit.
-    """
+    """Check a model: load it if it is trained here, else check its files."""
     if model == "clip":
         Clip(folder, smallest_crop=1.0)
     elif model == "vse":
@@ -131,11 +127,7 @@ def check_model(model: str, folder: Path) -> None:
 
 
 def convert_blip(checkpoint: Path, folder: Path, config: BlipConfig) -> None:
-    """Write BLIP's own checkpoint as `config.json` and `model.safetensors` of transformers' retrieval model.
-
-    Raises:
-        BadInput: see `read_checkpoint`; or a tensor is missing or of another shape.
-    """
+    """Write BLIP's own checkpoint as `config.json` and `model.safetensors` of transformers' retrieval model."""
     weights, temperature = read_checkpoint(checkpoint)
     network = BlipForImageTextRetrieval(config)
     load_weights(network, weights, checkpoint)
@@ -170,11 +162,7 @@ TEMPERATURE = "temp"
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, torch.Tensor], float]:
-    """Read the retrieval model's tensors under transformers' names, and τ; only plain tensors are unpickled.
-
-    Raises:
-        BadInput: the file is broken or holds more than tensors, or a name is in no BLIP.
-    """
+    """Read the retrieval model's tensors under transformers' names, and τ; a name that is in no BLIP is refused."""
     named: dict[str, torch.Tensor] = {}
     temperature = None
     for name, value in read_pickled(path, "model").items():
@@ -212,11 +200,7 @@ class _Reader(pickle.Unpickler):
 
 
 def read_words(path: Path) -> list[str]:
-    """Read the words of a vocabulary of vsepp, in the order of their numbers.
-
-    Raises:
-        BadInput: the file is broken, holds another object, or the numbers are not 0, 1, ...
-    """
+    """Read the words of a vocabulary of vsepp, in the order of their numbers, which must be 0, 1, ..."""
     try:
         with path.open("rb") as file:
             numbers = _Reader(file, encoding="utf-8").load().word2idx
@@ -229,11 +213,7 @@ def read_words(path: Path) -> list[str]:
 
 
 def convert_vsepp(checkpoint: Path, vocabulary: Path, folder: Path) -> None:
-    """Write `config.json`, `vocabulary.json` and `model.safetensors` of a released VSE++ on VGG19.
-
-    Raises:
-        BadInput: see `read_plain_tensors` and `read_words`; or another network than VGG19 under cosines.
-    """
+    """Write `config.json`, `vocabulary.json` and `model.safetensors` of a released VSE++, on VGG19 under cosines."""
     with torch.serialization.safe_globals([argparse.Namespace]):
         tree = read_plain_tensors(checkpoint)
     towers, options = (tree.get(name) if isinstance(tree, dict) else None for name in ("model", "opt"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically, write_folder
+from trivium.core.atomic import write_atomically, write_folder, write_text
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import write_json, write_json_lines
@@ -21,6 +21,7 @@ from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, hash_files, require_files
+from trivium.sources.download import Hub
 from trivium.sources.kvqae.raw import CONCRETE_TYPES, bring_images
 from trivium.sources.kvqae.wikimedia import (
     COMMONS,
@@ -30,7 +31,6 @@ from trivium.sources.kvqae.wikimedia import (
     reduce_to_width,
     rendered_width,
 )
-from trivium.sources.repositories import Hub
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 MEMBERS = ("unfiltered-web-train.json", "unfiltered-web-dev.json")  # the test questions have no answers
@@ -41,14 +41,9 @@ KEPT = "kvqae_sources"  # folder of the APIs' answers and pictures among the dow
 def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: int) -> dict[str, float]:
     """Fetch the sources for the subjects: entities to which TagMe links a question and whose article has its answer.
 
-    Pictures are fetched only for subjects that have an image in the knowledge base.
-
-    Args:
-        out: the folder; complete or absent.
-        raw: KVQAE's raw files: articles (titles, items) and the entities that have an image.
-        downloads: folder of the downloads and the APIs' answers until everything is written.
-        files: most pictures of a category.
-        width: width of the pictures in pixels; previews have the next width that Wikimedia renders.
+    Pictures are fetched only for subjects that have an image in the knowledge base, which is among the raw files in
+    `raw`: at most `files` of a category, `width` pixels wide (previews have the next width that Wikimedia renders).
+    Downloads and the APIs' answers stay in `downloads` until everything is written.
     """
     counts: Counter[str] = Counter()
     hub = Hub(downloads)
@@ -86,28 +81,25 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
 
 
 def write_triviaqa(target: Path, archive: Path) -> None:
-    """Stream the archive's questions into one file, without the pages that a search engine found."""
-    left = set(MEMBERS)
-    with write_atomically(target) as temporary, temporary.open("w", encoding="utf-8") as out:
-        out.write('{"Data": [')
-        separator = ""
-        with tarfile.open(archive, "r|*") as members:
-            for member in members:
-                stream = members.extractfile(member) if Path(member.name).name in left else None
-                if stream is not None:
-                    left.remove(Path(member.name).name)
-                    for question in parse_triviaqa(stream, archive / member.name):
-                        record = {
-                            "QuestionId": question.id,
-                            "Question": question.text,
-                            "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
-                            "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
-                        }
-                        out.write(separator + json.dumps(record, ensure_ascii=False))
-                        separator = ",\n"
-        if left:
-            raise BadInput("no such member", file=archive, got=sorted(left), expected=", ".join(MEMBERS))
-        out.write("]}\n")
+    """Write the archive's questions as one file, without the pages that a search engine found."""
+    left, records = set(MEMBERS), list[dict[str, Any]]()
+    with tarfile.open(archive, "r|*") as members:
+        for member in members:
+            stream = members.extractfile(member) if Path(member.name).name in left else None
+            if stream is not None:
+                left.remove(Path(member.name).name)
+                records += [
+                    {
+                        "QuestionId": question.id,
+                        "Question": question.text,
+                        "Answer": {"Value": question.answer, "Aliases": list(question.answers)},
+                        "EntityPages": [{"DocSource": "TagMe", "Title": title} for title in question.links],
+                    }
+                    for question in parse_triviaqa(stream, archive / member.name)
+                ]
+    if left:
+        raise BadInput("no such member", file=archive, got=sorted(left), expected=", ".join(MEMBERS))
+    write_text(target, json.dumps({"Data": records}, ensure_ascii=False))
 
 
 def fetch_entities(wiki: MediaWiki, identifiers: list[str]) -> dict[str, dict[str, Any]]:
@@ -170,11 +162,7 @@ _ANNOTATED = "annotated.jsonl"
 
 
 def check_sources(source: Path, out: Path) -> dict[str, float]:
-    """Check a folder laid out as `data/kvqae/sources` and copy it there; `annotated.jsonl` may be missing.
-
-    Raises:
-        BadInput: a file is missing or malformed, see its reader; or there are no images.
-    """
+    """Check a folder laid out as `data/kvqae/sources` and copy it there; `annotated.jsonl` may be missing."""
     require_files(source, FILES)
     annotated = [_ANNOTATED] if (source / _ANNOTATED).exists() and (source / _ANNOTATED).stat().st_size else []
     counts = {

@@ -24,19 +24,11 @@ from trivium.core.reading import LARGEST_IMAGE, open_file
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
 from trivium.formats.pictures import is_picture
 from trivium.sources.brought import link, read_records, require_space
-from trivium.sources.kvqae.kilt import (
-    KB_PARTS,
-    SmallerBaseParameters,
-    human_type,
-    to_article,
-    to_entity,
-    to_question,
-    write_smaller_base,
-)
+from trivium.sources.download import Hub, fetch_into
+from trivium.sources.kvqae import kilt
 from trivium.sources.kvqae.raw import leave_out_sources, validate_kvqae, validate_triviaqa, write_parts
 from trivium.sources.kvqae.wikimedia import COMMONS, MediaWiki, fetch_thumbnails
 from trivium.sources.pins import Source
-from trivium.sources.repositories import Hub, fetch_into
 
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # folders among the downloads, until used
@@ -44,16 +36,12 @@ PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
-def fetch_kvqae(out: Path, downloads: Path, base: SmallerBaseParameters | None = None) -> dict[str, float]:
-    """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE except TriviaQA.
+def fetch_kvqae(out: Path, downloads: Path, base: kilt.SmallerBaseParameters | None = None) -> dict[str, float]:
+    """Download ViQuAE, its knowledge base and images; write the raw files of KVQAE except TriviaQA to `out`.
 
-    Args:
-        out: the raw folder, each part of which is complete or absent; `provenance/` keeps revisions and digests.
-        downloads: folder of the downloads and finished pieces until all are there, even if the run is interrupted.
-        base: how many articles the knowledge base has, and which; None: all, with KILT's articles.
-
-    Returns:
-        Counts of what was written and of everything that was skipped.
+    Each part of `out` is complete or absent; its `provenance/` keeps revisions and digests. Downloads and finished
+    pieces stay in `downloads` until all are there, even if the run is interrupted. Without `base` the knowledge base
+    has all articles, KILT's. Returns counts of what was written and of everything that was skipped.
     """
     hub = Hub(downloads)
     pieces, counts = _build_pieces(hub, base)
@@ -78,38 +66,35 @@ def fetch_triviaqa(out: Path, viquae: Path, downloads: Path) -> dict[str, float]
     return counts
 
 
-def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
+def _build_pieces(hub: Hub, base: kilt.SmallerBaseParameters | None) -> tuple[Path, dict[str, float]]:
     """Return the folder of all pieces and their counts; pieces that an interrupted run has finished are kept."""
     images = "viquae_images"
     names = ("viquae_dataset", "viquae_wikipedia", images) + (() if base else ("kilt", "viquae_all_images"))
     key = _pieces_key(map(hub.pins.source, names), base)
     raw = hub.folder / PIECES / key
-    pieces: dict[str, tuple[str | None, Build]]  # in the order in which they are built
-    if base:  # its images are previews from Commons, which are not pinned
-        pieces = {
-            "viquae": ("viquae_dataset", partial(_write_viquae, raw)),
-            "base": ("viquae_wikipedia", partial(write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)),
-            "question_images": (images, partial(_write_images, raw, "questions")),
-            "previews": (None, partial(_write_previews, raw, hub)),
-        }
+    # In the order in which they are built: the source of each, and what writes it.
+    pieces: dict[str, tuple[str | None, Build]] = {"viquae": ("viquae_dataset", partial(_write_viquae, raw))}
+    if base:
+        build = partial(kilt.write_smaller_base, raw, base=base, index=hub.folder / INDEX / key)
+        pieces["base"] = ("viquae_wikipedia", build)
     else:
-        pieces = {
-            "entities": ("viquae_wikipedia", partial(_write_entities, raw)),
-            "articles": ("kilt", partial(_write_articles, raw)),
-            "viquae": ("viquae_dataset", partial(_write_viquae, raw)),
-            "question_images": (images, partial(_write_images, raw, "questions")),
-            "kb_images": ("viquae_all_images", partial(_write_images, raw, "kb")),
-        }
+        pieces["entities"] = ("viquae_wikipedia", partial(_write_entities, raw))
+        pieces["articles"] = ("kilt", partial(_write_articles, raw))
+    pieces["question_images"] = (images, partial(_write_images, raw, "questions"))
+    if base:  # images of a smaller base are previews from Commons, which are not pinned
+        pieces["previews"] = (None, partial(_write_previews, raw, hub))
+    else:
+        pieces["kb_images"] = ("viquae_all_images", partial(_write_images, raw, "kb"))
     markers = {piece: raw / "provenance" / f"{piece}.json" for piece in pieces}
     left = [piece for piece in pieces if not markers[piece].exists()]
     sources = [source for piece in left if (source := pieces[piece][0])]
     _require_room(hub, sources, base if "previews" in left else None)
     counts: dict[str, float] = {}
-    for piece, (source, build) in pieces.items():
+    for piece, (source, write) in pieces.items():
         if piece in left:
             for leftover in list(raw.rglob(".*.partial*")):  # of a run that was killed
                 shutil.rmtree(leftover, ignore_errors=True) if leftover.is_dir() else leftover.unlink(missing_ok=True)
-            counted = build(hub.fetch(source) if source else {})
+            counted = write(hub.fetch(source) if source else {})
             origin = hub.pins.summary([source]) if source else COMMONS
             write_json(markers[piece], {"counts": counted, "sources": origin})
         if source:
@@ -120,7 +105,7 @@ def _build_pieces(hub: Hub, base: SmallerBaseParameters | None) -> tuple[Path, d
     return raw, counts
 
 
-def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -> str:
+def _pieces_key(sources: Iterable[Source], base: kilt.SmallerBaseParameters | None) -> str:
     """Digest what finished pieces depend on: their pins, the code of this room, and how a base is chosen."""
     digest = hashlib.sha256(base.model_dump_json(exclude={"threads", "heap_gib"}).encode() if base else b"")
     for source in sources:
@@ -130,7 +115,7 @@ def _pieces_key(sources: Iterable[Source], base: SmallerBaseParameters | None) -
     return digest.hexdigest()[:16]
 
 
-def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | None) -> None:
+def _require_room(hub: Hub, sources: list[str], base: kilt.SmallerBaseParameters | None) -> None:
     """Check the free disk before the first download: results are about as large as downloads, kept one at a time."""
     sizes = [hub.pins.source(source).bytes for source in sources]
     downloaded = sum(map(hub.bytes_there, sources))
@@ -142,29 +127,21 @@ def _require_room(hub: Hub, sources: list[str], base: SmallerBaseParameters | No
 
 def _write_entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
     counts: Counter[str] = Counter()
-    ids: set[str] = set()
 
     def entities() -> Iterator[dict[str, Any]]:
-        yield human_type()
-        for part, human in KB_PARTS.items():
-            path = parts[f"{part}.jsonl.gz"]
-            for row, record in read_records(path):
-                entity = to_entity(record, human, path, row)
-                if entity["id"] in ids:
-                    counts["entities_twice"] += 1
-                    continue
-                ids.add(entity["id"])
-                counts[f"entities_{part}"] += 1
-                yield entity
+        yield kilt.human_type()
+        for part, _, entity, _ in kilt.read_once(parts, counts):
+            counts[f"entities_{part}"] += 1
+            yield entity
 
     write_json_lines(raw / "wikidata.jsonl", entities())
-    return {name: float(counts[name]) for name in (*(f"entities_{part}" for part in KB_PARTS), "entities_twice")}
+    return {name: float(counts[name]) for name in (*(f"entities_{part}" for part in kilt.KB_PARTS), "entities_twice")}
 
 
 def _write_articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     path = files["kilt_knowledgesource.json"]
     count = write_json_lines(
-        raw / "articles.jsonl", (to_article(record, path, row) for row, record in read_records(path))
+        raw / "articles.jsonl", (kilt.to_article(record, path, row) for row, record in read_records(path))
     )
     return {"articles": float(count)}
 
@@ -177,7 +154,7 @@ def _write_viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
 
 
 def _write_questions(target: Path, paths: list[Path]) -> float:
-    rows = (to_question(record, path, row) for path in paths for row, record in read_records(path))
+    rows = (kilt.to_question(record, path, row) for path in paths for row, record in read_records(path))
     return float(write_json_lines(target, rows))
 
 
@@ -228,15 +205,8 @@ class _Joined:
 def images_in_tar(parts: Sequence[Path], names: Container[str], counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
     """Stream (file name, encoded bytes) from a gzipped tar, given as one file or as consecutive parts of one.
 
-    Nothing is unpacked to disk. The archive's folders are removed from the names.
-
-    Args:
-        parts: the archive's pieces in order.
-        names: names of the images to keep.
-        counts: counter of what is skipped: `not_wanted`, `not_an_image`, `twice`.
-
-    Raises:
-        BadInput: the archive is cut off or is not a gzipped tar.
+    Nothing is unpacked to disk. The archive's folders are removed from the names, of which those in `names` are kept;
+    `counts` counts what is skipped: `not_wanted`, `not_an_image`, `twice`.
     """
     streamed: set[str] = set()
     try:

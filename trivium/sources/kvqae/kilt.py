@@ -78,7 +78,10 @@ def human_type() -> dict[str, Any]:
 
 
 def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
-    """Make a question with its answers; `output` is one structure (ViQuAE) or a list, one a valid answer (KILT)."""
+    """Make a question with its answers; `output` is one structure (ViQuAE) or a list, one a valid answer (KILT).
+
+    Where in Wikipedia the answers stand is left out: no stage reads it.
+    """
     output = record.get("output")
     several = output if isinstance(output, list) else [output or {}]
     answers = list(dict.fromkeys(answer for one in several for answer in _read_strings(one.get("answer")) if answer))
@@ -93,7 +96,7 @@ def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
         "output": {
             "original_answer": original or answers[0],
             "answer": answers or [original],
-            "provenance": [place for one in several for place in _read_provenance(one.get("provenance"))],
+            "provenance": [],
         },
         "meta": {},
     }
@@ -119,25 +122,6 @@ def _read_strings(value: Any, key: str | None = None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else [str(item) for item in value if item is not None]
-
-
-def _read_provenance(value: Any) -> Iterator[dict[str, list[str]]]:
-    """Yield the places that support the answer; a place names one article or several."""
-    if isinstance(value, dict):
-        articles = list(_flatten(value.get("wikipedia_id")))
-        if articles:
-            yield {"wikipedia_id": articles, "title": list(_flatten(value.get("title")))}
-    elif isinstance(value, list):
-        for item in value:
-            yield from _read_provenance(item)
-
-
-def _flatten(value: Any) -> Iterator[str]:
-    if isinstance(value, list):
-        for item in value:
-            yield from _flatten(item)
-    elif value is not None:
-        yield str(value)
 
 
 class SmallerBaseParameters(Parameters):
@@ -178,7 +162,7 @@ def write_smaller_base(
     entities: list[dict[str, Any]] = [human_type()]
 
     def articles() -> Iterator[dict[str, Any]]:
-        for part, page, entity, article in _read_once(parts, counts):
+        for part, page, entity, article in read_once(parts, counts):
             if page in chosen:
                 entities.append(entity)
                 counts[f"entities_{part}"] += 1
@@ -192,17 +176,10 @@ def write_smaller_base(
 def choose(
     subjects: Collection[int], ranks: Mapping[int, int], pages: Iterable[int], base: SmallerBaseParameters
 ) -> tuple[list[int], list[int]]:
-    """Choose hard negatives, of better ranks first, and draw from the rest; neither holds a subject.
+    """Choose hard negatives, of better ranks first, and draw from all other pages; neither holds a subject.
 
-    Pages of the same rank are taken in the random order of the draw.
-
-    Args:
-        subjects: pages that are chosen in any case.
-        ranks: the best rank of each page that BM25 returned for any question.
-        pages, base: all pages, and how many of them are chosen.
-
-    Raises:
-        BadInput: there are more subjects than articles to choose.
+    `ranks` has the best rank of each page that BM25 returned for any question. Pages of the same rank are taken in the
+    random order of the draw.
     """
     room = base.articles - len(subjects)
     if room < 0:
@@ -232,12 +209,12 @@ def _find_best_ranks(questions: Sequence[Question], base: SmallerBaseParameters,
 
 def _read_documents(parts: Mapping[str, Path], pages: dict[str, int]) -> Iterator[tuple[int, str]]:
     """Stream (page, title and text); `pages` receives the page of each entity."""
-    for _, page, entity, article in _read_once(parts, Counter()):
+    for _, page, entity, article in read_once(parts, Counter()):
         pages[entity["id"]] = page
         yield page, " ".join([article["wikipedia_title"], *clean_paragraphs(article["text"])])
 
 
-def _read_once(
+def read_once(
     parts: Mapping[str, Path], counts: Counter[str]
 ) -> Iterator[tuple[str, int, dict[str, Any], dict[str, Any]]]:
     """Stream (part, page, entity, article); a second article of a page or entity is counted and left out."""

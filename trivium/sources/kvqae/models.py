@@ -7,9 +7,13 @@ The paper's face model is `ms1mv3_arcface_r50_fp16/backbone.pth`, trained on MS-
 IResNet, is a convolution, four layers of residual blocks (batch norm, 3 × 3, batch norm, PReLU, 3 × 3, batch norm),
 then batch norm, a linear layer and batch norm. In the first block of each layer the second convolution has stride 2,
 and the shortcut is a convolution, too. The number and the width of blocks are read from the tensors.
+
+The authors' own zero-shot DPR and reader can be started from instead of pretraining (§8). DPR's folder holds `question`
+and `passage`, the reader's `reader`, each as the stages that would train it write it.
 """
 
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +22,19 @@ import torch
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
 from safetensors.torch import save_file
+from transformers import AutoTokenizer, BertConfig, BertForQuestionAnswering, BertModel, PreTrainedTokenizerBase
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
-from trivium.core.tables import write_json
+from trivium.core.tables import read_json, write_json
 from trivium.core.zips import unpack_member
 from trivium.kvqae.rerankers.model_files import IDENTITIES, read_entities
-from trivium.kvqae.retrieval.text_encoder import load_text_encoder
+from trivium.kvqae.retrieval.text_encoder import load_text_encoder, save_text_encoder
 from trivium.nets.cards import CARD, write_card
-from trivium.nets.weights import WEIGHTS
+from trivium.nets.weights import WEIGHTS, load_weights, read_weights
 from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files, sha256_of
-from trivium.sources.plain_weights import read_pickled
-from trivium.sources.repositories import fetch_into
+from trivium.sources.download import fetch_into
+from trivium.sources.plain_weights import PICKLED, read_pickled
 from trivium.vision.align import SIZE
 from trivium.vision.encoder_registry import ENCODERS
 
@@ -43,14 +48,9 @@ WEBFACE = "4c06341c33c2ca1f86781dab0e829f88ad5b64be9fba56e56bc9ebdefc619e43"
 def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -> dict[str, float]:
     """Download the public encoders and write them as `text/`, `arcface/`, `clip/`, `imagenet/`.
 
-    Args:
-        out: the folder; complete or absent. Its `provenance.json` has revisions, digests and licences.
-        downloads: see `fetch_into`.
-        brought: the user's folder, whose face model in `arcface/` replaces the public one; it may have
-            `overlap/identities.txt`.
-
-    Returns:
-        Bytes of each model's weights, and the counts of `bring_identities`.
+    `provenance.json` has revisions, digests and licences. A face model in `arcface/` of `brought`, the user's folder,
+    replaces the public one; there may be `overlap/identities.txt`, too. Returns bytes of each model's weights, and the
+    counts of `bring_identities`.
     """
     own_face = brought is not None and (brought / FACE_MODEL).parent.is_dir()
     sources = ("bert", "clip", "imagenet", *(() if own_face else ("arcface",)))
@@ -77,10 +77,8 @@ def fetch_base_models(out: Path, downloads: Path, brought: Path | None = None) -
 def check_base_models(source: Path, out: Path) -> dict[str, float]:
     """Check a folder laid out as `models/kvqae/base` (`text/`, `arcface/`, `clip/`, `imagenet/`) and copy it there.
 
-    `overlap/identities.txt` may be missing. `arcface/` holds `model.onnx`, or a state dict that is converted.
-
-    Returns:
-        The counts of `validate_base_models` and `bring_identities`.
+    `overlap/identities.txt` may be missing. `arcface/` holds `model.onnx`, or a state dict that is converted. Returns
+    the counts of `validate_base_models` and `bring_identities`.
     """
     with write_atomically(out) as temporary:
         bring_face_model((source / FACE_MODEL).parent, temporary / FACE_MODEL)
@@ -100,11 +98,7 @@ def check_base_models(source: Path, out: Path) -> dict[str, float]:
 
 
 def validate_base_models(base: Path) -> dict[str, float]:
-    """Load text, face, CLIP and ImageNet encoders as the stages do; returns the text encoder's parameters.
-
-    Raises:
-        BadInput: a file is missing or has another format, or its weights do not fit its configuration.
-    """
+    """Load text, face, CLIP and ImageNet encoders as the stages do; returns the text encoder's parameters."""
     files = [f"{name}/{file}" for name in PUBLIC for file in ENCODERS[name].files]
     require_files(base, ["text/config.json", "text/model.safetensors", *files])
     cpu = torch.device("cpu")
@@ -115,11 +109,7 @@ def validate_base_models(base: Path) -> dict[str, float]:
 
 
 def bring_face_model(source: Path, out: Path) -> None:
-    """Copy `model.onnx` of the user's folder, or convert its `backbone.pth`.
-
-    Raises:
-        BadInput: the folder has neither; see `iresnet`.
-    """
+    """Copy `model.onnx` of the user's folder, or convert its `backbone.pth`."""
     out.parent.mkdir(parents=True, exist_ok=True)
     if (source / FACE_MODEL.name).is_file():
         shutil.copyfile(source / FACE_MODEL.name, out)
@@ -133,9 +123,8 @@ def bring_face_model(source: Path, out: Path) -> None:
 def bring_identities(source: Path, out: Path) -> dict[str, float]:
     """Copy ArcFace's overlap list to the base models if the user's folder has one; returns `identities_listed`.
 
-    Raises:
-        BadInput: the face model is not the user's own, or is the one trained on WebFace600K, whose identities nobody
-            has listed; see `read_entities`.
+    It is refused unless the face model is the user's own, and not the one trained on WebFace600K, whose identities
+    nobody has listed.
     """
     if not (source / IDENTITIES).is_file():
         return {}
@@ -151,11 +140,7 @@ def bring_identities(source: Path, out: Path) -> dict[str, float]:
 
 
 def iresnet(state: dict[str, torch.Tensor], path: Path) -> onnx.ModelProto:
-    """Make the ONNX model from (n, 3, 112, 112) to (n, dimension) of a state dict, which was read from `path`.
-
-    Raises:
-        BadInput: a tensor is missing, or one is left over.
-    """
+    """Make the ONNX model from (n, 3, 112, 112) to (n, dimension) of a state dict, which was read from `path`."""
     graph = _Graph(state, path)
     x = graph.prelu(graph.norm(graph.convolve("input", "conv1"), "bn1"), "prelu")
     blocks = sorted({(int(name[5]), int(name.split(".")[1])) for name in state if name.startswith("layer")})
@@ -211,10 +196,67 @@ class _Graph:
     def model(self, output: str) -> onnx.ModelProto:
         """Return the model; `BadInput` if a tensor is left over."""
         if self._state:
-            raise BadInput(
-                "a tensor that no IResNet of arcface_torch has", file=self._path, field=next(iter(self._state))
-            )
+            problem = "a tensor that no IResNet of arcface_torch has"
+            raise BadInput(problem, file=self._path, field=next(iter(self._state)))
         source = helper.make_tensor_value_info("input", TensorProto.FLOAT, ["n", 3, SIZE, SIZE])
         made = helper.make_tensor_value_info(output, TensorProto.FLOAT, ["n", self._weights[-1].dims[0]])
         graph = helper.make_graph(self._nodes, "iresnet", [source], [made], self._weights)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+CONFIG = "config.json"
+# What configurations of DPR's encoders and of BERT have in common.
+SHAPE = (
+    "vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size", "hidden_act",
+    "max_position_embeddings", "type_vocab_size", "layer_norm_eps", "hidden_dropout_prob",
+    "attention_probs_dropout_prob", "pad_token_id",
+)  # fmt: skip
+CHECKPOINTS = {  # of each system, by source in pins.yaml: its folder, and the prefix of its encoder's tensors
+    "dpr": {
+        "dpr_question": ("question", "question_encoder.bert_model."),
+        "dpr_passage": ("passage", "ctx_encoder.bert_model."),
+    },
+    "reader": {"multi_passage_bert": ("reader", "")},
+}
+
+
+def fetch_checkpoints(system: str, base: Path, out: Path, downloads: Path) -> dict[str, float]:
+    """Download, convert and check the checkpoints of a system (dpr, or reader), which use the tokenizer of `base`.
+
+    Returns the number of weights of each.
+    """
+    checkpoints = CHECKPOINTS[system]
+    tokenizer = AutoTokenizer.from_pretrained(base, local_files_only=True, trust_remote_code=False)
+    with fetch_into(list(checkpoints), out, downloads) as (temporary, files, pins):
+        counts = {
+            f"{name}_weights": convert(files[name], prefix, tokenizer, temporary / folder)
+            for name, (folder, prefix) in checkpoints.items()
+        }
+        write_json(temporary / PROVENANCE, pins.summary(checkpoints))
+    return counts
+
+
+def convert(files: Mapping[str, Path], prefix: str, tokenizer: PreTrainedTokenizerBase, folder: Path) -> float:
+    """Write a published checkpoint as our own stages write theirs; returns how many weights it has.
+
+    The prefix is that of an encoder's tensors; a reader has none. The tokenizer is BERT's: published folders lack it.
+    """
+    config = read_json(files[CONFIG])
+    if config.get("vocab_size") != len(tokenizer):
+        problem, got = "another vocabulary than the text encoder's", config.get("vocab_size")
+        raise BadInput(problem, file=files[CONFIG], field="vocab_size", got=got, expected=str(len(tokenizer)))
+    if got := config.get("projection_dim", 0):
+        expected = "0: [CLS] itself"
+        raise BadInput("vectors are projected", file=files[CONFIG], field="projection_dim", got=got, expected=expected)
+    shape = BertConfig(**{name: config[name] for name in SHAPE if name in config})
+    model = BertModel(shape, add_pooling_layer=False) if prefix else BertForQuestionAnswering(shape)
+    path = files.get(WEIGHTS) or files.get(PICKLED)
+    if path is None:
+        raise BadInput("no weights", file=files[CONFIG].parent, expected=f"{WEIGHTS} or {PICKLED}", choices=files)
+    state = read_weights(path) if WEIGHTS in files else read_pickled(path)
+    unread = (".pooler.", "position_ids")  # a head that neither system uses, and a constant of older versions
+    read = {name: value for name, value in state.items() if not any(part in name for part in unread)}
+    weights = {name.removeprefix(prefix): value for name, value in read.items()}
+    load_weights(model, weights, path)
+    save_text_encoder(folder, model, tokenizer)
+    return float(sum(value.numel() for value in model.parameters()))

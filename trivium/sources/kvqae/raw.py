@@ -17,7 +17,8 @@ from trivium.core.errors import BadInput, naming
 from trivium.core.image_shards import Images, write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
-from trivium.formats.kilt_articles import article_records, parse_article
+from trivium.formats.json_fields import read_records
+from trivium.formats.kilt_articles import parse_article
 from trivium.formats.pictures import PICTURES, is_picture
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.wikidata import IMAGE_PROPERTIES, PROPERTIES, parse_entity
@@ -36,15 +37,9 @@ SMALLEST_SIDE = 20  # pixels; face detection passes over smaller images (kvqae.m
 def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bool = False) -> dict[str, float]:
     """Check a raw folder except TriviaQA; returns counts, also of all records that later stages cannot use.
 
-    Args:
-        raw: the folder.
-        images: the folder of its images, by default `raw/images`.
-        may_lack_images: whether missing images of questions are counted, as for a public set; else the first is an
-            error.
-
-    Raises:
-        BadInput: a missing file or field, a wrong type, an id that stands twice, an unknown property, a question
-            without an answer or image, or more than a tenth of questions whose entity has no article.
+    `images` is the folder of its images, by default `raw/images`. Missing images of questions are counted if
+    `may_lack_images`, as for a public set; else the first is an error. So is anything that breaks the pipeline: a wrong
+    field, an id twice, an unknown property, more than a tenth of questions whose entity has no article.
     """
     require_files(raw, TABLES)
     kb, shown_images = (Images((images or raw / "images") / folder) for folder in IMAGE_FOLDERS)
@@ -64,12 +59,7 @@ def validate_kvqae(raw: Path, images: Path | None = None, *, may_lack_images: bo
 
 
 def validate_triviaqa(folder: Path) -> dict[str, float]:
-    """Check a folder of TriviaQA's questions; returns how many each split has.
-
-    Raises:
-        BadInput: a file is missing, a question has no answer, or an id stands twice, also in two splits (names file,
-            row and field).
-    """
+    """Check a folder of TriviaQA's questions, each of one split; returns how many each split has."""
     require_files(folder, QUESTIONS)
     return {f"triviaqa_{path.stem}": float(len(questions)) for path, questions in _read_splits(folder)}
 
@@ -110,7 +100,7 @@ def _check_entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, b
 def _check_articles(path: Path, shown: Mapping[str, bool], counts: Counter[str]) -> set[str]:
     """Check the articles; returns the ids of the entities that they are about."""
     described: set[str] = set()
-    for record in article_records(path):
+    for record in read_records(path, "wikipedia_id", "article"):
         article = parse_article(record)
         if record.get("wikidata_info") is None:
             expected = 'an object with "wikidata_id", null where there is no entity'

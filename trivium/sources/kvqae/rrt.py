@@ -19,8 +19,8 @@ from trivium.nets.cards import CARD, write_card
 from trivium.nets.reranking_transformer import RerankingTransformer
 from trivium.nets.weights import load_weights
 from trivium.sources.brought import PROVENANCE, bring, hash_files, require_files
+from trivium.sources.download import fetch_into
 from trivium.sources.plain_weights import read_pickled, rename
-from trivium.sources.repositories import fetch_into
 from trivium.vision.local_descriptors.delg_files import GLOBAL_FILE
 from trivium.vision.local_descriptors.extractors import CONFIG as EXTRACTOR_CONFIG
 from trivium.vision.local_descriptors.extractors import DELG_FILES, read_kind
@@ -47,9 +47,6 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
     """Download the authors' checkpoint and keep it as safetensors.
 
     Its features are read from files of DELG's own tool; `rrt/landmarks.txt` is brought along where there is one.
-
-    Raises:
-        BadInput: see `Hub.fetch` and `read_checkpoint`.
     """
     with fetch_into(["rrt"], out, downloads) as (temporary, files, pins):
         (checkpoint,) = files["rrt"].values()
@@ -65,11 +62,7 @@ def fetch_rrt(out: Path, downloads: Path, local: Path | None) -> dict[str, float
 
 
 def has_features(brought: Path | None) -> bool:
-    """Whether the user's folder has an extractor, or DELG's files for both sides.
-
-    Raises:
-        BadInput: `extractor.json` is not JSON.
-    """
+    """Whether the user's folder has an extractor, or DELG's files for both sides."""
     if brought is None:
         return False
     extractor = brought / "rrt" / EXTRACTOR
@@ -108,12 +101,7 @@ _NAMES = (  # in order: pattern, replacement
 
 
 def read_checkpoint(path: Path) -> RerankingTransformer:
-    """Read the network of the authors' checkpoint; only plain tensors are unpickled.
-
-    Raises:
-        BadInput: the file is broken or holds more than tensors, a name is in no RRT, or a tensor is missing or of
-            another shape.
-    """
+    """Read the network of the authors' checkpoint; only plain tensors are unpickled."""
     state = read_pickled(path, "state")
     weights = {rename(name.removeprefix("module."), _NAMES, path): value for name, value in state.items()}
     for name in ("global_projection.weight", "layers.0.widen.weight"):
@@ -131,11 +119,7 @@ MODEL = ("config.json", "model.safetensors")
 
 
 def bring_rrt(source: Path, out: Path) -> dict[str, float]:
-    """Copy the user's model from `rrt/` in their folder, with its `extractor/`; `landmarks.txt` may be missing.
-
-    Raises:
-        BadInput: a file is missing, or weights of another size than the configuration says.
-    """
+    """Copy the user's model from `rrt/` in their folder, with its `extractor/`; `landmarks.txt` may be missing."""
     source = source / "rrt"
     require_files(source, MODEL)
     model = load_rrt(source)

@@ -36,22 +36,13 @@ BATCH = 50  # ids or titles that an anonymous client may ask for at once
 
 @dataclass(frozen=True)
 class MediaWiki:
-    """One wiki's API.
+    """One wiki's API."""
 
-    Attributes:
-        url: such as `https://commons.wikimedia.org/w/api.php`.
-        folder: folder in which answers are kept.
-    """
-
-    url: str
-    folder: Path
+    url: str  # such as `https://commons.wikimedia.org/w/api.php`
+    folder: Path  # in which answers are kept
 
     def ask(self, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """Request one answer, as JSON.
-
-        Raises:
-            BadInput: see `download`; or the API answers with an error, or not with JSON.
-        """
+        """Request one answer, as JSON; any other answer, and one that is an error, is `BadInput`."""
         query = urlencode(sorted({"format": "json", "formatversion": "2", **parameters}.items()))
         kept = self.folder / f"{hashlib.sha256(f'{self.url}?{query}'.encode()).hexdigest()[:32]}.json"
         what = f"{self.url} {parameters.get('action', '')}"
@@ -107,14 +98,10 @@ _SPACE = re.compile(r"\s+")
 def category_files(
     commons: MediaWiki, category: str, most: int, width: int, counts: Counter[str]
 ) -> Iterator[tuple[CommonsFile, str]]:
-    """Stream the first pictures of a category: (metadata, address of a preview).
+    """Stream the first `most` pictures of a category (without "Category:"): (metadata, address of a preview).
 
-    Args:
-        commons: the API.
-        category: the category's name without "Category:".
-        most: most files, of those that are pictures.
-        width: least width of the preview in pixels; of a smaller picture, the address is that of the picture itself.
-        counts: counter of files that are not pictures, and of those that the API lists twice.
+    A preview has at least this width in pixels; of a smaller picture, the address is that of the picture itself.
+    `counts` counts files that are not pictures, and those that the API lists twice.
     """
     query = {
         "generator": "categorymembers", "gcmtitle": f"Category:{category}", "gcmtype": "file", "gcmlimit": "50",
@@ -221,9 +208,7 @@ class PictureFetcher:
     def fetch(self, pictures: Sequence[Wanted]) -> Iterator[tuple[str, bytes]]:
         """Stream (name, encoded picture) of the pictures that can be fetched, in order.
 
-        Raises:
-            BadInput: Wikimedia refuses the width; or `MISSING_IN_A_ROW` pictures in a row, over all calls, cannot be
-                fetched.
+        `BadInput` if Wikimedia refuses the width, or if `MISSING_IN_A_ROW` in a row, over all calls, cannot be fetched.
         """
         with ThreadPoolExecutor(CONNECTIONS) as pool:
             for (name, address, _), got in zip(pictures, pool.map(self._download, pictures), strict=True):
