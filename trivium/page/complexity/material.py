@@ -35,7 +35,7 @@ class Material:
     factors: pa.Table  # a row an example: its text, frame, and yes or no for every factor
     examples: Sequence[Example]  # in the order of `factors`
     names: Mapping[str, str]  # factor → what it says
-    kinds: Mapping[str, str]  # model with scores → its kind
+    kinds: dict[str, str]  # model with scores → its kind
     models: Sequence[str]  # without baselines, in the order of the page
     labels: Mapping[str, str]  # model → its label in params.yaml, else the paper's name, else its own
     first_seeds: Mapping[str, int]  # -1 where a model has none

@@ -150,7 +150,7 @@ def table_3_html(of: Tables, folder: Path) -> Markup:
                 counts = read_json(folder / f"pairs_{cell.dataset}_{cell.filling}_{cell.captions}.json")
                 written.append((label, int(counts["different_captions"]), int(counts["pairs"])))
         cells = of.cells(group, SYNTHETIC, "table3", [hubness])
-        rows.append([label + of.seeds(group), *cells, *paper_cells(printed.get(key))])
+        rows.append([str(label) + of.seeds(group), *cells, *paper_cells(printed.get(key))])
     return render("decorrelation_synthesis.html", rows=rows, written=written, least_different=LEAST_DIFFERENT,
                   dagger=dagger(of.thorough))  # fmt: skip
 
