@@ -64,6 +64,8 @@ def stage(
     """
 
     def declare(main: Main) -> Main:
+        if main.__module__ == "__main__":
+            raise SystemExit("a stage is run by its name, as dvc.yaml does: python -m stages kvqae.fuse")
         STAGES[main] = Stage(section, model, metrics, curves_beside(metrics) if metrics and curves else None)
         return main
 
