@@ -9,8 +9,8 @@ import numpy as np
 from PIL import Image
 
 from trivium.core.image_shards import Images, write_images
-from trivium.core.tables import count_rows
-from trivium.kvqae.retrieval.image_features import ImageFeaturesParameters, encode_shards, shard_parts
+from trivium.core.tables import count_rows, in_groups
+from trivium.kvqae.retrieval.image_features import SHARDS, ImageFeaturesParameters, encode_shards
 from trivium.vision.image_encoder import EncoderParameters
 
 SHARD = 256  # pictures
@@ -38,6 +38,6 @@ def write(folder: Path, pictures: Sequence[bytes], size: int) -> None:
 def encode(folder: Path, out: Path, count: int, encoder: str, settings: EncoderParameters) -> float:
     """Encode pictures and return how many: those of the first shards, `count` at most, or one shard."""
     shards = Images(folder).shards()[: max(1, count // SHARD)]
-    for part in shard_parts(shards, on_gpu=True):
+    for part in in_groups(shards, SHARDS):
         encode_shards(part, work=out, encoder=encoder, settings=settings, parameters=PARAMETERS)
     return float(sum(map(count_rows, shards)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context, stage
-from trivium.core.tables import read_json, write_json
+from trivium.core.tables import in_groups, read_json, write_json
 from trivium.kvqae.retrieval import image_features
 from trivium.nets.device import pick_device
 from trivium.vision.decoding import FLAWS
@@ -26,9 +26,8 @@ def encode_folder(
     )
     engine, shards = context.engine, Images(images).shards()
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    parts = engine.map(
-        encode, image_features.shard_parts(shards, on_gpu), description=encoder, on_gpu=on_gpu, out=context.work
-    )
+    together = list(in_groups(shards, image_features.SHARDS if on_gpu else 1))
+    parts = engine.map(encode, together, description=encoder, on_gpu=on_gpu, out=context.work)
     folders = [folder for part in parts for folder in part]
     flawed = [read_json(folder / image_features.FLAWED) for folder in folders]
     flaws = {flaw: sum(shard[flaw] for shard in flawed) for flaw in FLAWS}

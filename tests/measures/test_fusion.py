@@ -5,7 +5,6 @@ import pytest
 import ranx
 from ranx.normalization import rank_norm
 
-from trivium.measures import fusion
 from trivium.measures.fusion import (
     NORMALIZATIONS,
     gather,
@@ -187,16 +186,6 @@ def test_the_scale_of_the_weights_and_the_order_of_queries_do_not_matter(name):
     )
     np.testing.assert_array_equal(fused.documents, moved.documents)
     np.testing.assert_allclose(fused.scores, moved.scores, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("name", NORMALIZATIONS)
-def test_candidates_of_many_queries_are_gathered_again_with_the_same_result(monkeypatch, name):
-    runs = synthetic(8)
-    kept = linear_fusion(runs, [1, 2, 3], depth=None, normalization=name)
-    monkeypatch.setattr(fusion, "_FEW", len(kept.queries) - 1)
-    again = linear_fusion(runs, [1, 2, 3], depth=None, normalization=name)
-    np.testing.assert_array_equal(again.documents, kept.documents)
-    np.testing.assert_array_equal(again.scores, kept.scores)
 
 
 def test_one_scale_and_one_weight_a_system():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import ranx
 
-from trivium.measures.odmap import average_precision, correct_captions, odmap, removed_named
+from trivium.measures.odmap import names_any, odmap
 
 CLASSES = ["cat", "dog", "frisbee", "person"]
 CAPTIONS = [{"dog", "frisbee"}, {"dog"}, {"person", "dog"}, {"cat"}, set(), {"frisbee"}]
@@ -28,9 +28,11 @@ def plain_loop(ranked, named, removed, remaining, k):
 
 
 def test_a_sentence_is_right_when_it_names_what_is_there_and_not_what_went():
-    ranked = np.array([[0, 1, 2, 3, 4, 5]])
-    correct = correct_captions(ranked, flags(CAPTIONS), flags([{"frisbee"}]), flags([{"dog", "person"}]))
-    assert correct.tolist() == [[False, True, True, False, False, False]]
+    ranked = np.arange(6)[:, None]
+    sides = flags([{"frisbee"}] * 6), flags([{"dog", "person"}] * 6)
+    assert odmap(ranked, flags(CAPTIONS), *sides, [1])[1].tolist() == [0, 1, 1, 0, 0, 0]
+    with pytest.raises(ValueError, match="from 1 to the 1 sentences retrieved, got 2"):
+        odmap(ranked, flags(CAPTIONS), *sides, [2])
 
 
 def test_by_hand():
@@ -44,14 +46,14 @@ def test_by_hand():
     assert found[4] == pytest.approx([(1 / 2 + 2 / 3) / 4, (1 + 2 / 4) / 4])
 
 
-def test_only_the_first_sentence_tells_whether_the_removed_object_is_named():
+def test_nothing_that_was_removed_is_named_where_nothing_was():
     ranked = np.array([[0, 1], [1, 0], [4, 0]])
-    assert removed_named(ranked, flags(CAPTIONS), flags([{"frisbee"}] * 3)).tolist() == [True, False, False]
-    # An empty box: nothing was removed, so nothing removed is named, and naming what is there is right.
-    assert not removed_named(ranked, flags(CAPTIONS), flags([set()] * 3)).any()
-    assert correct_captions(ranked, flags(CAPTIONS), flags([set()] * 3), flags([{"dog"}] * 3))[:, 0].tolist() == [
-        True, True, False,
-    ]  # fmt: skip
+    named = names_any(ranked, flags(CAPTIONS), flags([{"frisbee"}] * 3))
+    assert named.tolist() == [[True, False], [False, True], [False, True]]
+    # An empty box: nothing removed is named, and naming what is there is right.
+    nothing = flags([set()] * 3)
+    assert not names_any(ranked, flags(CAPTIONS), nothing).any()
+    assert odmap(ranked, flags(CAPTIONS), nothing, flags([{"dog"}] * 3), [1])[1].tolist() == [1, 1, 0]
 
 
 def random_world(seed, queries=40, captions=60, depth=10):
@@ -96,4 +98,6 @@ def test_average_precision_is_ranxs_where_k_documents_are_relevant():
             qrels[name] = dict.fromkeys([*right, *(f"x{n}" for n in range(k - len(right)))], 1)
             run[name] = {f"d{rank}": float(-rank) for rank in range(k)}
         theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(run), "map", return_mean=False)
-        assert average_precision(correct, k) == pytest.approx(theirs)
+        ranked = np.where(correct, 0, 1)  # two captions, the first of which names the class that remains
+        none, there = np.zeros((30, 1), bool), np.ones((30, 1), bool)
+        assert odmap(ranked, np.array([[True], [False]]), none, there, [k])[k] == pytest.approx(theirs)

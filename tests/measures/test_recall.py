@@ -46,15 +46,9 @@ def random_world(pictures=60, width=8, seed=0):
     return images.astype(np.float32), captions, np.arange(pictures), owners
 
 
-@pytest.fixture(params=[(3, 7), (256, 16384)])
-def small_chunks(request, monkeypatch):
-    monkeypatch.setattr(module, "_QUERIES", request.param[0])
-    monkeypatch.setattr(module, "_ITEMS", request.param[1])
-    monkeypatch.setattr(module, "_PAIRS", request.param[0])
-
-
-@pytest.mark.usefixtures("small_chunks")
-def test_streams_give_the_ranks_of_the_whole_matrix_both_ways():
+@pytest.mark.parametrize("size", [1, 1000, 1 << 24])
+def test_parts_of_the_matrix_give_the_ranks_of_the_whole_both_ways(monkeypatch, size):
+    monkeypatch.setattr(module, "_SCORES", size)
     images, captions, pictures, owners = random_world()
     scores = images.astype(np.float64) @ captions.astype(np.float64).T  # exact: small multiples of 1/16
     for queries, gallery, of_query, of_gallery, matrix in (
@@ -66,14 +60,20 @@ def test_streams_give_the_ranks_of_the_whole_matrix_both_ways():
         assert ranks_of_embeddings(queries, gallery, of_query, of_gallery).tolist() == expected.tolist()
 
 
-def test_equal_vectors_tie_wherever_they_are_cut(monkeypatch):
+def test_equal_vectors_tie():
     rng = np.random.default_rng(3)
     vector = rng.standard_normal(512).astype(np.float32)
     gallery = np.tile(vector / np.linalg.norm(vector), (100, 1))
     query = rng.standard_normal((1, 512)).astype(np.float32)
-    for items in (1, 7, 64, 1000):
-        monkeypatch.setattr(module, "_ITEMS", items)
-        assert ranks_of_embeddings(query, gallery, [5], np.arange(100)).tolist() == [100]
+    for items in (7, 64, 100):
+        assert ranks_of_embeddings(query, gallery[:items], [5], np.arange(items)).tolist() == [items]
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ValueError, match="query 1 has no item"):
+        ranks_of_embeddings(np.ones((2, 2)), np.ones((3, 2)), [0, 9], [0, 1, 2])
+    with pytest.raises(ValueError, match="NaN or infinite"):
+        ranks_of_embeddings(np.full((1, 2), np.nan), np.ones((1, 2)), [0], [0])
 
 
 def test_vectors_of_zeros_tie_with_everything():

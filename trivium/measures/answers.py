@@ -63,13 +63,7 @@ class AnswerMatcher:
     """
 
     def __init__(self, answers: Iterable[str]) -> None:
-        self._all = tuple(sorted(_normalize_all(answers), key=len))
-        # A text that contains an alias contains every alias inside it: only those without another inside decide.
-        shortest: list[str] = []
-        for answer in self._all:
-            if not any(_contains(answer, shorter) for shorter in shortest):
-                shortest.append(answer)
-        self._shortest = tuple(shortest)
+        self._answers = tuple(sorted(_normalize_all(answers), key=len))
 
     def matches(self, text: str) -> bool:
         """Whether the text contains an answer."""
@@ -77,7 +71,7 @@ class AnswerMatcher:
 
     def matches_normalized(self, text: str) -> bool:
         """The same for a text that went through `normalize_answer` already."""
-        return any(_contains(text, answer) for answer in self._shortest)
+        return any(True for answer in self._answers for _ in _occurrences(text, answer))
 
     def positions(self, text: str) -> list[tuple[int, int]]:
         """Every occurrence of an answer as (start, end) characters of the text as given, sorted, end exclusive."""
@@ -90,7 +84,7 @@ class AnswerMatcher:
         # Position in `bare` of each character of `normalized`; a joining space stands for the end of its word.
         source = [index for word in words for index in range(word.start(), word.end() + 1)]
         spans = set()
-        for answer in self._all:
+        for answer in self._answers:
             for start in _occurrences(normalized, answer):
                 first, last = source[start], source[start + len(answer) - 1]
                 spans.add((origin[kept[first]], origin[kept[last]] + 1))
@@ -105,10 +99,6 @@ def _occurrences(text: str, answer: str) -> Iterable[int]:
         if not (start and text[start - 1].isalnum()) and not (end < len(text) and text[end].isalnum()):
             yield start
         start = text.find(answer, start + 1)
-
-
-def _contains(text: str, answer: str) -> bool:
-    return answer in text and any(True for _ in _occurrences(text, answer))
 
 
 _NUMBER = re.compile(r"[-+]?\.?\d+(?:,\d{3})*\.?\d*(?:e[-+]?\d+)?", re.IGNORECASE)

@@ -20,8 +20,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from trivium.measures.runs import PADDING, Qrels, Run, check_same_queries, relevance_matrix
 
-_FEW = 4096  # queries whose candidates are kept from the pass that measures scores to the one that scales them
-
 
 @dataclass(frozen=True)
 class Candidates:
@@ -43,8 +41,7 @@ class Candidates:
 def gather(runs: Sequence[Run]) -> Candidates:
     """Align the runs of several systems on the union of their documents, query by query.
 
-    Raises:
-        ValueError: no run, no query, or runs about different queries (`Run.complete` adds empty lists).
+    `ValueError`: no run, no query, or runs about different queries (`Run.complete` adds empty lists).
     """
     return next(gather_blocks(runs, queries=max((len(run.queries) for run in runs), default=1)))
 
@@ -111,8 +108,7 @@ class Scale:
 def scales(blocks: Iterable[Candidates]) -> list[Scale]:
     """Each system's mean and standard deviation over its whole run, default minima included; (0, 1) without a list.
 
-    Args:
-        blocks: the candidates of successive queries; where they are divided changes no bit.
+    Where the candidates of successive queries are divided into blocks changes no bit.
     """
     present: list[list[NDArray[np.float64]]] = []
     for candidates in blocks:
@@ -173,10 +169,8 @@ def normalize(candidates: Candidates, name: str) -> NDArray[np.float64]:
 
 def normalized_blocks(runs: Sequence[Run], name: str) -> Iterator[tuple[Candidates, NDArray[np.float64]]]:
     """Some queries' candidates at a time with their normalised scores, as `gather` and `normalize` give them."""
-    few = runs and len(runs[0].queries) <= _FEW
-    kept = list(gather_blocks(runs)) if few else None
-    by = scales(kept or gather_blocks(runs)) if name == "z_score" else None
-    for candidates in kept or gather_blocks(runs):
+    by = scales(gather_blocks(runs)) if name == "z_score" else None
+    for candidates in gather_blocks(runs):
         yield candidates, normalize(candidates, name) if by is None else standardize(candidates, by)
 
 
@@ -234,9 +228,7 @@ def reciprocal_rank_fusion(runs: Sequence[Run], *, k: int = 60, depth: int | Non
 
 def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int | None, name: str) -> Run:
     """One run of successive queries' candidates and their scores."""
-    runs = [
-        Run.from_scores(candidates.queries, candidates.documents, scores, depth=depth) for candidates, scores in scored
-    ]
+    runs = [Run.from_scores(block.queries, block.documents, scores, depth=depth) for block, scores in scored]
     width = max(run.documents.shape[1] for run in runs)
 
     def joined(parts: Iterable[NDArray], padding: float) -> NDArray:
@@ -249,13 +241,9 @@ def _ranked(scored: Iterable[tuple[Candidates, NDArray[np.float64]]], depth: int
 
 
 def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
-    """P(relevant | position) of one system, learned from the queries that have a list.
+    """P(relevant | position), learned from the queries that have a list: (depth,) shares, up to the longest list.
 
-    Returns:
-        (depth,) shares, up to the longest list; nothing is smoothed.
-
-    Raises:
-        ValueError: run and qrels are about different queries.
+    Nothing is smoothed. `ValueError`: run and qrels are about different queries.
     """
     returned = (run.documents != PADDING).sum(axis=0)
     depth = np.count_nonzero(returned)
@@ -265,10 +253,8 @@ def position_probabilities(run: Run, qrels: Qrels) -> NDArray[np.float64]:
 def position_parts(candidates: Candidates, probabilities: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """The probability of each candidate's position in each system's list, (systems, queries, n).
 
-    A system that did not return a document, or returned it beyond the positions it learned, gives 0.
-
-    Args:
-        probabilities: one a system, of `position_probabilities`.
+    A system that did not return a document, or returned it beyond the positions it learned, gives 0. There is one
+    array of `position_probabilities` a system.
     """
     parts = np.zeros(candidates.ranks.shape)
     for part, learned, ranks in zip(parts, probabilities, candidates.ranks, strict=True):

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.measures import ranking
+from trivium.measures.ranking import average_precision
 
 Ranked = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -20,6 +20,9 @@ def odmap(
 ) -> dict[int, NDArray[np.float64]]:
     """{k: ODmAP@k of every query}; its mean over queries is the figure of the tables.
 
+    `(1/k) Σ_{i≤k} P@i · rel_i`, as Musgrave et al. 2020 take it with k for the number of relevant. A caption is
+    correct if it names no removed class and at least one that remains.
+
     Args:
         ranked: (queries, depth) captions.
         named: (captions, classes).
@@ -28,20 +31,15 @@ def odmap(
         cutoffs: k, from 1 to the depth.
 
     Raises:
-        ValueError: k out of range.
+        ValueError: k out of range; the gallery may be smaller than k.
     """
-    correct = correct_captions(ranked, named, removed, remaining)
-    return {k: average_precision(correct, k) for k in cutoffs}
-
-
-def correct_captions(ranked: Ranked, named: Flags, removed: Flags, remaining: Flags) -> Flags:
-    """Whether each retrieved caption names no removed class and at least one that remains, (queries, depth)."""
-    return ~names_any(ranked, named, removed) & names_any(ranked, named, remaining)
-
-
-def removed_named(ranked: Ranked, named: Flags, removed: Flags) -> Flags:
-    """Whether the best caption names a class that was removed, (queries,)."""
-    return names_any(ranked[:, :1], named, removed)[:, 0]
+    correct = ~names_any(ranked, named, removed) & names_any(ranked, named, remaining)
+    values = {}
+    for k in cutoffs:
+        if not 1 <= k <= correct.shape[1]:
+            raise ValueError(f"k should be from 1 to the {correct.shape[1]} sentences retrieved, got {k}")
+        values[k] = average_precision(correct, np.full(len(correct), k), k)
+    return values
 
 
 def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
@@ -49,21 +47,3 @@ def names_any(ranked: Ranked, named: Flags, classes: Flags) -> Flags:
     if ranked.size and not 0 <= ranked.min() <= ranked.max() < len(named):
         raise ValueError(f"rows from {ranked.min()} to {ranked.max()} of {len(named)} captions")
     return np.logical_or.reduce(named[ranked] & classes[:, None], axis=2)
-
-
-def average_precision(correct: Flags, k: int) -> NDArray[np.float64]:
-    """(1/k) Σ_{i≤k} P@i · rel_i of every query, as Musgrave et al. 2020 take it with k for the number of relevant.
-
-    Args:
-        correct: (queries, depth) rel, whether the sentence at each rank is correct.
-        k: cut-off, from 1 to the depth.
-
-    Returns:
-        (queries,) in [0, 1].
-
-    Raises:
-        ValueError: k out of range; the gallery may be smaller than k.
-    """
-    if not 1 <= k <= correct.shape[1]:
-        raise ValueError(f"k should be from 1 to the {correct.shape[1]} sentences retrieved, got {k}")
-    return ranking.average_precision(correct, np.full(len(correct), k), k)

@@ -85,7 +85,11 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
     means = means[np.isfinite(means)]
     low, high = percentiles(means, _CONFIDENCE)
     error = float(means.std(ddof=1))
-    observed = sides.differences()
+    observed, p_items = sides.differences(), None
+    if sides.paired:  # all of an item's values are swapped at once
+        sums = (sides.better - sides.other).mean(axis=0)
+        p = fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)
+        p_items = float(p[0, 1])
     return Difference(
         value=float(observed.mean()),
         by_training=tuple(observed.tolist()),
@@ -93,14 +97,8 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
         high=float(high),
         error=error,
         smallest=float((ndtri((1 + _CONFIDENCE) / 2) + ndtri(_POWER)) * error),
-        p_items=_randomized(sides, permutations, seed) if sides.paired else None,
+        p_items=p_items,
     )
-
-
-def _randomized(sides: Sides, permutations: int, seed: int) -> float:
-    """The p of the randomization test that swaps all of an item's values at once."""
-    sums = (sides.better - sides.other).mean(axis=0)
-    return float(fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)[0, 1])
 
 
 @dataclass(frozen=True)

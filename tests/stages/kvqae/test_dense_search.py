@@ -16,7 +16,7 @@ from trivium.vision.neighbours import read_ivf
 
 IDS = np.arange(300) * 2  # passage numbers need not be row numbers
 SECTION = {
-    "depth": 10, "index": "exact", "lists": 8, "probes": 2, "train_rows": 300, "recall_questions": 7, "seed": 0,
+    "depth": 10, "index": "exact", "lists": 8, "probes": 2, "train_rows": 300, "recall_questions": 7,
 }  # fmt: skip
 
 

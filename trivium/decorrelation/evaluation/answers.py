@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.core.tables import read_table
 from trivium.formats.pictures import Corpus, removal_id
-from trivium.measures.odmap import names_any, odmap, removed_named
+from trivium.measures.odmap import names_any, odmap
 from trivium.measures.recall import occurrence_skew, recall
 
 
@@ -156,7 +156,7 @@ def judge(gallery: Gallery, queries: Queries, captions: NDArray[np.int64]) -> di
     values = {f"odmap@{k}": precisions for k, precisions in by_cutoff.items()}
     values["absent_named"] = names_any(ranked[:, :1], gallery.names, ~queries.present)[:, 0].astype(np.float64)
     if queries.removed.any():
-        values["removed_named"] = removed_named(ranked, gallery.names, queries.removed).astype(np.float64)
+        values["removed_named"] = names_any(ranked[:, :1], gallery.names, queries.removed)[:, 0].astype(np.float64)
     return values
 
 

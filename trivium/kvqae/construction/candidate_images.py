@@ -1,17 +1,15 @@
 """Find candidate images of each potential question in its entity's Commons category (kvqae.md §2, step 4).
 
-A candidate has a free licence and is neither the knowledge base's image of the entity nor a near duplicate of it. Near
-duplicates are detected by the difference hash ("dHash"): the picture is reduced to 9 × 8 grey values; bit (r, c) says
-whether grey grows from column c to c + 1 of row r. Copies that were scaled, compressed or brightened keep nearly all of
-the 64 bits; a crop, a mirror image or another photograph does not. Flat pictures have little hash: all bits of a flag
-and nearly all of a logo are 0. So the grey values must agree as well, to `MAX_GREY` levels of 255 on average. Scaling
-and compressing change them by 2 levels, brightening by a sixth by about 20; unrelated photographs differ by 40.
+A candidate has a free licence and is neither the knowledge base's image of the entity nor a near duplicate of it: one
+whose difference hash ("dHash") is nearly the same. The picture is reduced to 9 × 8 grey values; bit (r, c) says whether
+grey grows from column c to c + 1 of row r. All bits of a flag are 0, so the grey values must agree as well, to
+`MAX_GREY` levels of 255 on average: brightening by a sixth changes them by 20, unrelated photographs differ by 40.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -103,14 +101,6 @@ class CandidateImagesParameters(Parameters):
     max_pixels: int = Field(ge=1, description="Images with more pixels are not decoded, unless they are JPEGs")
 
 
-class Candidate(NamedTuple):
-    """An image that may stand for the entity."""
-
-    name: str
-    score: int
-    license: str
-
-
 def choose_images(
     subject: Mapping[str, Any],
     files: Sequence[CommonsFile],
@@ -118,8 +108,8 @@ def choose_images(
     base: Fingerprints,
     counts: Counter[str],
     parameters: CandidateImagesParameters,
-) -> list[Candidate]:
-    """Choose the best candidates of an entity, best score first, ties by title; files beyond them are not decoded.
+) -> list[tuple[CommonsFile, int]]:
+    """Choose the best candidates of an entity and their scores, best first, ties by title; others are not decoded.
 
     `subject` is a row of `SUBJECT_SCHEMA`, `files` are those of its Commons category, `commons` their images and `base`
     those of the knowledge base. `counts` receives the files left out by reason, unknown licences by name, and
@@ -130,7 +120,7 @@ def choose_images(
         counts[f"reference_{reference}"] += 1
     scores = {file.title: image_score(file, subject["name"], subject["wikidata_id"]) for file in files}
     free = [file for file in files if _has_free_licence(file, counts)]
-    chosen: list[Candidate] = []
+    chosen: list[tuple[CommonsFile, int]] = []
     for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):
         if len(chosen) == parameters.images:
             break
@@ -141,7 +131,7 @@ def choose_images(
         elif not isinstance(reference, str) and near_duplicates(own, reference, parameters.max_bits):
             counts["near_duplicate"] += 1
         else:
-            chosen.append(Candidate(file.name, scores[file.title], file.license))
+            chosen.append((file, scores[file.title]))
     return chosen
 
 
@@ -190,15 +180,15 @@ def find_candidates(
     kept = [
         {
             "key": f"{row['question']}_{row['start']}",
-            "images": [candidate.name for candidate in candidates],
-            "scores": [candidate.score for candidate in candidates],
-            "licenses": [candidate.license for candidate in candidates],
+            "images": [file.name for file, _ in candidates],
+            "scores": [score for _, score in candidates],
+            "licenses": [file.license for file, _ in candidates],
         }
         for row in rows
         if (candidates := chosen[row["wikidata_id"]])
     ]
     unknown = Counter({name: count for name, count in counts.items() if ": " in name})
-    scores = Counter(candidate.score for candidates in chosen.values() for candidate in candidates)
+    scores = Counter(score for candidates in chosen.values() for _, score in candidates)
     metrics = {
         "questions": len(rows),
         "questions_without_image": len(rows) - len(kept),

@@ -25,7 +25,6 @@ from trivium.kvqae.reader.reading import (
     Reading,
     answer,
     load_reader,
-    longest_first,
     passage_weights,
     read_pairs,
 )
@@ -105,21 +104,18 @@ _reader = lru_cache(maxsize=1)(load_reader)
 
 def read_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
-) -> dict[Pair, Reading]:
+) -> list[Reading]:
     """Read a shard of pairs with the reader in `folder`; see `read_pairs`."""
-    return read_pairs(*_reader(folder, max_tokens), *shard, max_tokens=max_tokens, longest=longest, batch=batch)
+    limits = {"max_tokens": max_tokens, "longest": longest, "batch": batch}
+    readings = read_pairs(*_reader(folder, max_tokens), *shard, **limits)
+    return [readings[pair] for pair in shard[0]]
 
 
 def read_selections(
     folder: Path, selections: Iterable[Selection], texts: PassageTexts, parameters: ReadParameters, engine: Engine
 ) -> dict[Pair, Reading]:
     """Read every passage of these selections with the reader in `folder`, each pair once."""
-    pairs = list(
-        dict.fromkeys(
-            (selection.question.text, passage) for selection in selections for passage in selection.passages.tolist()
-        )
-    )
-    ordered = [pairs[place] for place in longest_first(pairs, texts)]
+    pairs = ((selection.question.text, passage) for selection in selections for passage in selection.passages.tolist())
     read = partial(
         read_shard,
         folder=folder,
@@ -127,13 +123,10 @@ def read_selections(
         longest=parameters.answer_tokens,
         batch=parameters.batch,
     )
-    readings: dict[Pair, Reading] = {}
     try:
-        for shard_readings in map_pairs(read, ordered, texts, parameters.batch, engine, "reading"):
-            readings |= shard_readings
+        return map_pairs(read, pairs, texts, parameters.batch, engine, "reading")
     finally:
         _reader.cache_clear()
-    return readings
 
 
 def answer_all(selections: Sequence[Selection], readings: dict[Pair, Reading], *, weighted: bool) -> list[Answer]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -15,7 +14,7 @@ from trivium.core.parameters import Parameters
 from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
-from trivium.measures.answers import AnswerMatcher, is_matchable, normalize_answer
+from trivium.measures.answers import AnswerMatcher, is_matchable
 from trivium.measures.runs import PADDING, Qrels, Run
 
 
@@ -81,26 +80,16 @@ def split_by_relevance(
         The examples, and counts: all questions, those dropped without a relevant passage, those with relevant passages
         from `own` (if given), and answers that normalise to nothing and so never match.
     """
-
-    @lru_cache(maxsize=1 << 16)  # questions share passages
-    def normalized(passage: int) -> list[str]:
-        return [normalize_answer(part) for part in texts[passage]]
-
-    def relevance(matcher: AnswerMatcher, passages: NDArray[np.int64]) -> NDArray[np.bool_]:
-        return np.array(
-            [any(map(matcher.matches_normalized, normalized(passage))) for passage in passages.tolist()], dtype=np.bool_
-        )
-
     examples, unmatchable, from_own = [], 0, 0
     lists = zip(questions, run.documents, own or [np.empty(0, np.int64)] * len(questions), strict=True)
     for question, documents, mine in tqdm(lists, desc="relevance", total=len(questions), mininterval=5, leave=False):
         matcher = AnswerMatcher(question.answers)
         unmatchable += sum(not is_matchable(answer) for answer in question.answers)
         passages = documents[documents != PADDING]
-        relevant = relevance(matcher, passages)
+        relevant = _relevant(matcher, passages, texts)
         positives = passages[relevant]
         if not len(positives):
-            positives = mine[relevance(matcher, mine)]
+            positives = mine[_relevant(matcher, mine, texts)]
             from_own += bool(len(positives))
         if len(positives):
             examples.append(Example(question, matcher, positives, passages[~relevant]))
@@ -230,19 +219,19 @@ def select_passages(
     """
     selections = []
     for question, documents, scores in zip(questions, run.documents, run.scores, strict=True):
-        kept = documents[:passages] != PADDING
+        matcher, kept = AnswerMatcher(question.answers), documents[:passages] != PADDING
         chosen, chosen_scores = documents[:passages][kept], scores[:passages][kept]
         if row.oracle != "none":
-            relevant = _relevant(question, chosen, texts)
+            relevant = _relevant(matcher, chosen, texts)
             chosen, chosen_scores = chosen[relevant], chosen_scores[relevant]
         if row.oracle == "full" and not len(chosen):
             own = own_passages.get(question.wikidata_id or "", np.zeros(0, dtype=np.int64))
-            chosen = own[_relevant(question, own, texts)]
+            chosen = own[_relevant(matcher, own, texts)]
             chosen_scores = np.full(len(chosen), np.nan)
         selections.append(Selection(question, chosen, chosen_scores))
     return selections
 
 
-def _relevant(question: Question, passages: NDArray[np.int64], texts: PassageTexts) -> NDArray[np.bool_]:
-    matcher = AnswerMatcher(question.answers)
-    return np.array([any(map(matcher.matches, texts[passage])) for passage in passages], dtype=np.bool_)
+def _relevant(matcher: AnswerMatcher, passages: NDArray[np.int64], texts: PassageTexts) -> NDArray[np.bool_]:
+    """Whether the title or the text of each passage contains an answer."""
+    return np.array([any(map(matcher.matches, texts[passage])) for passage in passages.tolist()], dtype=np.bool_)

@@ -1,6 +1,7 @@
 """Tokenise pairs of question and passage, and find the positions of answers (kvqae.md §5)."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -132,20 +133,28 @@ def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], m
     return starts, ends, cut
 
 
+def longest_first(pairs: Iterable[Pair], texts: PassageTexts) -> list[Pair]:
+    """Sort distinct pairs by the length of their texts, longest first: batches then have similar lengths."""
+    lengths = {pair: len(pair[0]) + sum(map(len, texts[pair[1]])) for pair in pairs}
+    return sorted(lengths, key=lambda pair: (-lengths[pair], pair))
+
+
 def map_pairs(
-    read: Callable[[tuple[Sequence[Pair], PassageTexts]], R],
-    pairs: Sequence[Pair],
+    read: Callable[[tuple[Sequence[Pair], PassageTexts]], Iterable[R]],
+    pairs: Iterable[Pair],
     texts: PassageTexts,
     batch: int,
     engine: Engine,
     description: str,
-) -> Iterator[R]:
-    """Apply `read`, on the engine, to shards of whole batches of pairs with the texts of their passages.
+) -> dict[Pair, R]:
+    """Apply `read`, which returns a result for each pair, to all distinct pairs, in shards on the engine.
 
-    Pairs are sorted, longest first. On every machine, a pair is in a batch with the same other pairs.
+    A shard has whole batches of pairs, longest first, and the texts of their passages. On every machine, a pair is in a
+    batch with the same other pairs.
     """
-    size = _BATCHES * batch
-    parts = (pairs[start : start + size] for start in range(0, len(pairs), size))
+    ordered, size = longest_first(pairs, texts), _BATCHES * batch
+    parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
     shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    return engine.map(read, shards, description=description, on_gpu=on_gpu, processes=1)
+    results = engine.map(read, shards, description=description, on_gpu=on_gpu, processes=1)
+    return dict(zip(ordered, chain.from_iterable(results), strict=True))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
-from trivium.kvqae.reader.pairs import Pair, Pairs, load_pair_model, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, load_pair_model, longest_first, tokenize
 from trivium.nets.device import autocast, pad_inputs
 from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.pretrained import export_trained
@@ -101,11 +101,11 @@ def read_pairs(
     model.eval()
     device = model.device
 
-    def make(places: Sequence[int]) -> tuple[Sequence[int], Pairs]:
-        passages = [texts[pairs[place][1]] for place in places]
-        return places, tokenize(tokenizer, [pairs[place][0] for place in places], passages, max_tokens)
+    def make(part: Sequence[Pair]) -> tuple[Sequence[Pair], Pairs]:
+        passages = [texts[passage] for _, passage in part]
+        return part, tokenize(tokenizer, [question for question, _ in part], passages, max_tokens)
 
-    def launch(tokenised: tuple[Sequence[int], Pairs]) -> Transfer:
+    def launch(tokenised: tuple[Sequence[Pair], Pairs]) -> Transfer:
         *tensors, _ = tokenised[1]
         with torch.inference_mode(), autocast(device):
             ids, mask, types, pieces = pad_inputs(model, *(part.to(device, non_blocking=True) for part in tensors))
@@ -114,19 +114,18 @@ def read_pairs(
             scores = torch.stack([spans.scores, spans.start_mass, spans.end_mass], dim=1)
             return Transfer(spans.starts, spans.ends, scores)
 
-    def collect(tokenised: tuple[Sequence[int], Pairs], transfer: Transfer) -> list[Reading]:
-        places, tokens = tokenised
+    def collect(tokenised: tuple[Sequence[Pair], Pairs], transfer: Transfer) -> list[Reading]:
+        part, tokens = tokenised
         starts, ends, scores = transfer.wait()
-        rows = np.arange(len(places))
+        rows = np.arange(len(part))
         first = tokens.offsets[rows, starts.numpy(), 0].tolist()
         last = tokens.offsets[rows, ends.numpy(), 1].tolist()
-        passages = (SEPARATOR.join(texts[pairs[place][1]]) for place in places)
+        passages = (SEPARATOR.join(texts[passage]) for _, passage in part)
         return [_reading(*parts) for parts in zip(passages, first, last, scores.tolist(), strict=True)]
 
-    order = longest_first(pairs, texts)
-    pipeline = Pipeline(order, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    readings = chain.from_iterable(pipeline.with_progress("reading", "pair"))
-    return {pairs[place]: reading for place, reading in zip(order, readings, strict=True)}
+    ordered = longest_first(pairs, texts)
+    pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
+    return dict(zip(ordered, chain.from_iterable(pipeline.with_progress("reading", "pair")), strict=True))
 
 
 def _reading(passage: str, start: int, end: int, scores: Sequence[float]) -> Reading:
@@ -134,13 +133,6 @@ def _reading(passage: str, start: int, end: int, scores: Sequence[float]) -> Rea
     if score == -np.inf:
         start = end = 0
     return Reading(passage[start:end], start, end, score, start_mass, end_mass)
-
-
-def longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[int]:
-    """Sort pairs by length, longest first, ties in their order; returns places. Batches then have similar lengths."""
-    lengths = [len(question) + sum(map(len, texts[passage])) for question, passage in pairs]
-    order: list[int] = np.argsort(-np.array(lengths), kind="stable").tolist()
-    return order
 
 
 def passage_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:

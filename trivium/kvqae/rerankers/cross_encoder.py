@@ -22,7 +22,7 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, judge_listed, split_by_relevance
-from trivium.kvqae.reader.pairs import Pair, Pairs, Sampled, load_pair_model, map_pairs, tokenize
+from trivium.kvqae.reader.pairs import Pair, Pairs, Sampled, load_pair_model, longest_first, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Qrels, Run
@@ -83,7 +83,7 @@ def score_pairs(
         (scores,) = transfer.wait()
         return scores.tolist()
 
-    ordered = _longest_first(pairs, texts)
+    ordered = longest_first(pairs, texts)
     pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
     by_pair = dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
     return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
@@ -103,10 +103,8 @@ def score_by_shards(
     folder: Path, pairs: Sequence[Pair], texts: PassageTexts, *, max_tokens: int, batch: int, engine: Engine
 ) -> NDArray[np.float64]:
     """Score pairs by the cross-encoder of a folder, in shards on the engine; as `score_pairs`."""
-    ordered = _longest_first(pairs, texts)
     score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
-    scores = map_pairs(score, ordered, texts, batch, engine, "scoring")
-    by_pair = dict(zip(ordered, chain.from_iterable(scores), strict=True))
+    by_pair = map_pairs(score, pairs, texts, batch, engine, "scoring")
     return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
 
 
@@ -118,12 +116,6 @@ def score_shard(
 
 
 _loaded = lru_cache(maxsize=1)(load_cross_encoder)
-
-
-def _longest_first(pairs: Sequence[Pair], texts: PassageTexts) -> list[Pair]:
-    """Sort distinct pairs by the length of their texts."""
-    lengths = {pair: len(pair[0]) + sum(map(len, texts[pair[1]])) for pair in pairs}
-    return sorted(lengths, key=lambda pair: (-lengths[pair], pair))
 
 
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):

@@ -1,11 +1,8 @@
 """Blocks of Tables 5 and 6: re-ranking by images, text and both, and the effect of the encoders' training data.
 
 Re-rankers reorder the best passages of the initial run, so the pool of judged passages stays the same; the initial run
-is measured whole, as in Table 3. An article has the rank of its first passage (kvqae.md §6).
-
-Row `image` fuses the image re-rankers. Without RRT (`kvqae.rrt.use`) there is no row `rrt`. Persons are split by
-whether ArcFace was trained on them, other entities by whether RRT was. The lists of such entities are files
-(docs/kvqae-formats.md); without a file there is no such split.
+is measured whole, as in Table 3. An article has the rank of its first passage (kvqae.md §6). The lists of entities that
+ArcFace and RRT were trained on are files (docs/kvqae-formats.md); without a file there is no such split.
 """
 
 from collections.abc import Iterable, Sequence

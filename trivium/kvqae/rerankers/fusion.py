@@ -1,16 +1,9 @@
 """Fuse re-rankers, and choose among fusion methods by validation MRR of passages (kvqae.md §4).
 
-`image` fuses the re-rankers of images (ArcFace and RRT), `text_image` those of text (the cross-encoder) with the
-result; `image_alone` fuses the images into a list of its own (Table 5). Methods are PosFuse, and each normalisation
-with every weighting. PosFuse uses only positions, which no normalisation changes, so it has none here;
-`default_minimum` is applied before either. A re-ranker without any list has no part in a fusion.
-
-With each method's best fusion of images, text and images are fused by all methods. The pair with the best final MRR is
-chosen, because that list is read. The paper's choice, PosFuse for images and min-max with a linear combination for text
-and image, is among them and also reported. PosFuse is measured on the questions that it learns from, like the weights.
-
-Beyond the paper, `text_initial` and `text_image_initial` use the initial list's scores, since the cross-encoder does
-not see the picture and alone would lose its evidence. They are chosen after the others.
+Methods are PosFuse, and each normalisation with every weighting; `default_minimum` is applied before either. With each
+method's best fusion of images, text and images are fused by all methods. The pair with the best final MRR is chosen,
+because that list is read; the paper's choice is among them and also reported. PosFuse is measured on the questions that
+it learns from, like the weights. `text_initial` and `text_image_initial` are chosen after the others.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -142,31 +141,28 @@ def validate(
     }
 
 
-class Pairs(NamedTuple):
-    """Pairs of images: stored features of both sides, and (pairs,) whether both show the same landmark."""
-
-    left: Described
-    right: Described
-    same: torch.Tensor
+# Stored features of both sides of pairs, and (pairs,) whether both show the same landmark.
+Pairs = tuple[Described, Described, torch.Tensor]
 
 
 def gather_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]) -> Pairs:
     """Gather the features of drawn pairs."""
-    return Pairs(gather_features(features, pairs[:, 0]), gather_features(features, pairs[:, 1]), torch.from_numpy(same))
+    return gather_features(features, pairs[:, 0]), gather_features(features, pairs[:, 1]), torch.from_numpy(same)
 
 
 def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, micro_batch: int) -> float:
     """Add the gradient of the pairs' mean loss, computed in micro-batches; returns the loss."""
     device = model.classifier.weight.device
+    *sides, same = pairs
 
     def share(part: slice) -> torch.Tensor:
-        sides = (Described(*(tensor[part] for tensor in side)) for side in (pairs.left, pairs.right))
+        parts = (Described(*(tensor[part] for tensor in side)) for side in sides)
         with autocast(device):
-            logits = model(*(widen(side, device) for side in sides))
-        same = pairs.same[part].to(device)
-        return functional.binary_cross_entropy_with_logits(logits, same, reduction="sum") / len(pairs.same)
+            logits = model(*(widen(side, device) for side in parts))
+        targets = same[part].to(device)
+        return functional.binary_cross_entropy_with_logits(logits, targets, reduction="sum") / len(same)
 
-    return add_gradient(len(pairs.same), micro_batch, share)
+    return add_gradient(len(same), micro_batch, share)
 
 
 def train_rrt(

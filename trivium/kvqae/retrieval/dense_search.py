@@ -36,10 +36,7 @@ class DenseSearchParameters(Parameters):
     lists: int = Field(ge=1, description="Centroids of the inverted file (nlist)")
     probes: int = Field(ge=1, description="Lists searched a question (nprobe)")
     train_rows: int = Field(ge=1, description="Passages that the centroids are learned from")
-    recall_questions: int = Field(
-        default=100, ge=1, description="Questions whose exact search tells the inverted file's recall"
-    )
-    seed: int = Field(default=0, ge=0, description="Seed of the inverted file")
+    recall_questions: int = Field(default=100, ge=1, description="Questions whose exact search tells the file's recall")
     shard_rows: int = Field(default=1 << 19, ge=1, description="Passages a shard of the exact search")
     shard_questions: int = Field(default=4096, ge=1, description="Questions a shard where an inverted file is searched")
 
@@ -61,9 +58,7 @@ def search(
         return (*_exact(engine, queries, shards, parameters.depth), {})
     index = work / INDEX
     if not index.exists():
-        built = build_ivf(
-            read_matrix(kb), lists=parameters.lists, train_rows=parameters.train_rows, seed=parameters.seed
-        )
+        built = build_ivf(read_matrix(kb), lists=parameters.lists, train_rows=parameters.train_rows)
         with write_atomically(index) as file:
             faiss.write_index(built, str(file))
     probe = partial(_probe, queries, kb, index, parameters.depth, parameters.probes)

@@ -1,13 +1,9 @@
 """Fuse the top documents of first-stage systems (kvqae.md §3).
 
-`P = α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)` on z-normalised scores. A row fuses the systems that its weights
-name: the row's text systems and, in rows of images, any image encoders in use. The image search has already applied the
-routing F: it leaves out the questions that an encoder does not serve. Weights are given, or `tuned` for the best mean
-reciprocal rank on validation, as in the paper. Rows beyond the paper: BM25 with DPR, and reciprocal-rank fusion. Any
-row of passages may also weigh searches by entities' names, and brought runs.
-
-The paper's constraint α_b = 0 or α_d = 0 is met by the rows' systems: a row has BM25 or DPR. Where `params.yaml` gives
-weights, `tune` reports whether they are the optimum; where it says `tuned`, the optimum is used.
+A row fuses the systems that its weights name: the row's text systems and, in rows of images, any image encoders in use;
+rows of passages also searches by entities' names, and brought runs. The image search has already applied the routing F:
+it leaves out the questions that an encoder does not serve. Where `params.yaml` gives weights, `tune` reports whether
+they are the optimum on validation; where it says `tuned`, the optimum is used.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

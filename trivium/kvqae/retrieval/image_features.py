@@ -21,7 +21,7 @@ from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameter
 from trivium.vision.image_encoding import Features, Prepared, embed_prepared, load_encoder, prepare_images
 
 FLAWED = "flaws.json"  # in the folder of a shard: number of images with each flaw
-SHARDS = 16  # that a GPU is given at a time
+SHARDS = 16  # that a GPU is given at a time, so that it does not wait between shards
 
 
 class ImageFeaturesParameters(Parameters):
@@ -36,12 +36,6 @@ class ImageFeaturesParameters(Parameters):
     batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
     max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
     max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
-
-
-def shard_parts(shards: Sequence[Path], on_gpu: bool) -> list[list[Path]]:
-    """Group the shards, `SHARDS` at a time for a GPU, so that it does not wait between shards."""
-    size = SHARDS if on_gpu else 1
-    return [list(shards[start : start + size]) for start in range(0, len(shards), size)]
 
 
 def encode_shards(
