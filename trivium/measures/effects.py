@@ -15,15 +15,14 @@ _ROUNDING = 1e-9  # means of ratios of small integers carry rounding errors; a �
 def mean_differences(scores: ArrayLike, factors: ArrayLike) -> NDArray[np.float64]:
     """δ = 100 · (mean score over E_f - mean score over Ē_f) of every model and factor, not floored.
 
+    `ValueError`: shapes do not fit, a code is none of the three, or a score is not finite.
+
     Args:
         scores: (models, examples), in [0, 1].
         factors: (factors, examples) of 1, 0, -1.
 
     Returns:
         (models, factors) points; NaN where E_f or Ē_f is empty.
-
-    Raises:
-        ValueError: shapes do not fit, a code is none of the three, or a score is not finite.
     """
     yes, no = side_means(*check_shapes(scores, factors))
     return 100 * (yes - no)

@@ -123,8 +123,7 @@ class PlacedWord:
 def attachment_scores(predicted: Sequence[PlacedWord], true: Sequence[PlacedWord]) -> dict[str, float]:
     """`words_f1` (same place), `uas` (and same head), `las` (and same relation), `upos`, `lemmas`; 0 without words.
 
-    Raises:
-        ValueError: a place that stands twice in one parse.
+    `ValueError`: a place that stands twice in one parse.
     """
     by_place = {word.place: word for word in true}
     if len(by_place) < len(true) or len({word.place for word in predicted}) < len(predicted):

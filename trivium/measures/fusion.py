@@ -177,8 +177,7 @@ def normalized_blocks(runs: Sequence[Run], name: str) -> Iterator[tuple[Candidat
 def unit_sum(weights: ArrayLike) -> NDArray[np.float64]:
     """Weights scaled to sum 1, so that weights that are proportional give the same scores to the last bit.
 
-    Raises:
-        ValueError: a weight is negative or not finite, or all are 0.
+    `ValueError`: a weight is negative or not finite, or all are 0.
     """
     weights = np.asarray(weights, dtype=np.float64)
     if not (np.isfinite(weights) & (weights >= 0)).all() or not weights.any():

@@ -21,7 +21,8 @@ def odmap(
     """{k: ODmAP@k of every query}; its mean over queries is the figure of the tables.
 
     `(1/k) Σ_{i≤k} P@i · rel_i`, as Musgrave et al. 2020 take it with k for the number of relevant. A caption is
-    correct if it names no removed class and at least one that remains.
+    correct if it names no removed class and at least one that remains. `ValueError`: k out of range; the gallery may be
+    smaller than k.
 
     Args:
         ranked: (queries, depth) captions.
@@ -29,9 +30,6 @@ def odmap(
         removed: (queries, classes) the classes that went from the picture.
         remaining: (queries, classes) the classes that are still in it.
         cutoffs: k, from 1 to the depth.
-
-    Raises:
-        ValueError: k out of range; the gallery may be smaller than k.
     """
     correct = ~names_any(ranked, named, removed) & names_any(ranked, named, remaining)
     values = {}

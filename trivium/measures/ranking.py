@@ -92,8 +92,7 @@ ALIASES = {
 def select_measure(name: str) -> tuple[Measure, int | None]:
     """The function and cutoff that a name stands for: `mrr`, `precision@20`; also `recip_rank`, `P_20`, `nDCG@10`.
 
-    Raises:
-        ValueError: there is no such measure, or its cutoff is missing or not a whole number from 1.
+    `ValueError`: there is no such measure, or its cutoff is missing or not a whole number from 1.
     """
     parts = re.match(r"(.*?)(?:([@.]|_(?=\d))(.*))?$", name, re.DOTALL)
     assert parts is not None  # of any text
@@ -113,8 +112,7 @@ def select_measure(name: str) -> tuple[Measure, int | None]:
 def evaluate(run: Run, qrels: Qrels, names: Iterable[str]) -> dict[str, NDArray[np.float64]]:
     """Several measures of one run, `{name: value per query}` in the run's order of queries.
 
-    Raises:
-        ValueError: unknown measure, no query at all, or run and qrels are about different queries.
+    `ValueError`: unknown measure, no query at all, or run and qrels are about different queries.
     """
     selected = {name: select_measure(name) for name in names}
     if not run.queries:

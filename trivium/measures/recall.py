@@ -27,14 +27,12 @@ def ranks_of_embeddings(
 
     The matrix of all scores never stands in memory. A float32 matrix product decides where it is sure; scores nearer to
     the best own one than its rounding error are computed again in float64 and rounded to float32. So equal vectors tie,
-    and the ranks do not depend on how the product was cut.
+    and the ranks do not depend on how the product was cut. `ValueError`: a value that is not finite, or a query without
+    an own item.
 
     Args:
         queries: (queries, width) float.
         gallery: (items, width) float, may be memory-mapped float16.
-
-    Raises:
-        ValueError: a value that is not finite, or a query without an own item.
     """
     owners, of_gallery = np.asarray(query_owners), np.asarray(gallery_owners)
     vectors = _finite(queries)

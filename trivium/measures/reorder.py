@@ -10,16 +10,13 @@ def untie(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Round scores to 32-bit floats that decrease strictly along each list.
 
     `u_1 = f(s_1)`, `u_r = min(f(s_r), the 32-bit float below u_(r-1))`, where f is the nearest 32-bit float: no score
-    is lowered more than the order needs.
+    is lowered more than the order needs. `ValueError`: a score is not finite in 32 bits.
 
     Args:
         scores: (queries, depth), non-increasing in a row, NaN at its end where padded.
 
     Returns:
         (queries, depth) float64 of 32-bit values, NaN where padded.
-
-    Raises:
-        ValueError: a score is not finite in 32 bits.
     """
     padded = np.isnan(scores)
     with np.errstate(over="ignore"):
@@ -39,13 +36,10 @@ def reorder(run: Run, scores: NDArray[np.float64]) -> Run:
     """Each list sorted by these scores, highest first; equal scores keep the run's order.
 
     The scores of the result are those that a TREC file holds (`untie`): it keeps no ranks, and whoever reads it must
-    find the same order.
+    find the same order. `ValueError`: a document's score is not finite.
 
     Args:
         scores: (queries, depth), of the run's documents; anything where it is padded.
-
-    Raises:
-        ValueError: a document's score is not finite.
     """
     keys = np.where(run.documents == PADDING, np.inf, -scores)
     order = np.argsort(keys, axis=1, kind="stable")
@@ -68,11 +62,10 @@ def follow(head: Run, run: Run) -> Run:
 def best_passages(run: Run, article_of: NDArray[np.int64]) -> Run:
     """The run over articles in which each article stands at the rank and score of its first passage.
 
+    `ValueError`: the run holds a passage that is not in `article_of`.
+
     Args:
         article_of: (passages,) the article of each passage.
-
-    Raises:
-        ValueError: the run holds a passage that is not in `article_of`.
     """
     if run.documents.size and run.documents.max() >= len(article_of):
         raise ValueError(f"run {run.name!r} holds passage {run.documents.max()}, but there are {len(article_of)}")

@@ -31,14 +31,13 @@ def rouge_l(
 ) -> NDArray[np.float64]:
     """ROUGE-L F of every prediction against its reference; 0 where either has no word.
 
+    `ValueError`: different lengths.
+
     Args:
         setting: `unicode`, or `paper` for the untouched package.
 
     Returns:
         (n,) values in [0, 1].
-
-    Raises:
-        ValueError: different lengths.
     """
     scorer = _scorer(setting)
     pairs = list(zip(references, predictions, strict=True))

@@ -17,6 +17,8 @@ PADDING = -1
 class Run:
     """One system's ranked lists, one row a query; the order in a row is the ranking.
 
+    `ValueError`: one of the conditions below does not hold; the message names the first offending query.
+
     Attributes:
         queries: unique query ids.
         documents: (queries, depth) int64 document ids, none twice in a row, -1 = padding at the row's end.
@@ -24,9 +26,6 @@ class Run:
         name: of the system.
         names: of the documents by number; None: their numbers are their names. The functions of this room do not read
             it: they take runs over the same numbers.
-
-    Raises:
-        ValueError: one of these conditions does not hold; the message names the first offending query.
     """
 
     queries: tuple[str, ...]
@@ -108,8 +107,7 @@ class Run:
     def select(self, queries: Iterable[str]) -> "Run":
         """The rows of these queries, in their order.
 
-        Raises:
-            ValueError: a query is not in the run.
+        `ValueError`: a query is not in the run.
         """
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, f"the run {self.name!r} lacks")
@@ -122,10 +120,8 @@ class Run:
     def complete(self, queries: Iterable[str]) -> "Run":
         """The run over exactly these queries, in their order; an empty list for a query that it lacks.
 
-        A TREC file has no line for a query without results, so a run read from one may lack queries.
-
-        Raises:
-            ValueError: the run has a query that is not among these.
+        A TREC file has no line for a query without results, so a run read from one may lack queries. `ValueError`: the
+        run has a query that is not among these.
         """
         queries = tuple(queries)
         rows = _rows_of(self.queries, queries, f"not judged, or not among these queries: the run {self.name!r} has")
@@ -177,8 +173,7 @@ class Qrels:
     def from_dict(cls, relevant: Mapping[str, Mapping[Any, int] | Iterable[Any]]) -> Self:
         """The judgements of `{query: relevant documents}` or `{query: {document: grade}}`; a query may have none.
 
-        Raises:
-            ValueError: a text where a list of documents is meant, or a grade that is no whole number.
+        `ValueError`: a text where a list of documents is meant, or a grade that is no whole number.
         """
         graded: dict[str, dict[Any, int]] = {}
         for query, ids in relevant.items():
@@ -197,8 +192,7 @@ class Qrels:
     def select(self, queries: Iterable[str]) -> "Qrels":
         """The judgements of these queries, in their order.
 
-        Raises:
-            ValueError: a query is not in the qrels.
+        `ValueError`: a query is not in the qrels.
         """
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, "not judged:")
@@ -210,9 +204,8 @@ class Qrels:
 def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:
     """Whether each ranked document is relevant, (queries, depth) in the run's order of queries; padding never is.
 
-    Raises:
-        ValueError: run and qrels are not about the same queries; the message names the difference. Nothing is
-            assumed about a query that only one of them has: `select` first, or give it an empty row.
+    `ValueError`: run and qrels are not about the same queries; the message names the difference. Nothing is assumed
+    about a query that only one of them has: `select` first, or give it an empty row.
     """
     check_same_queries(run.queries, qrels.queries, f"run {run.name!r}", "qrels")
     return mark_relevant(run.documents, qrels.select(run.queries))

@@ -16,16 +16,13 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
     count, up to rounding). With 2ⁿ ≤ `permutations` all are enumerated and p is exact; else they are drawn and
     p = (count + 1) / (permutations + 1), the observed one included, so that the test keeps its level (Smucker et al.
     2007; Phipson & Smyth 2010). The pairs share their signs: Σ s (x_a - x_b) = Σ s x_a - Σ s x_b, one matrix
-    product for all pairs.
+    product for all pairs. `ValueError`: not two-dimensional, no query, not finite, or permutations < 1.
 
     Args:
         values: (systems, queries) of one measure.
 
     Returns:
         (systems, systems) symmetric p-values, 1 on the diagonal.
-
-    Raises:
-        ValueError: not two-dimensional, no query, not finite, or permutations < 1.
     """
     values = _finite(values, dimensions=2)
     if permutations < 1:
@@ -57,14 +54,11 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
 def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> list[str]:
     """For each system the letters of those that it beats: a higher mean, with p ≤ level.
 
-    Systems are lettered a, b, c, … in their order.
+    Systems are lettered a, b, c, … in their order. `ValueError`: more systems than letters, or shapes that do not fit.
 
     Args:
         values: (systems, queries) of one measure.
         p: (systems, systems) p-values, from `fisher_randomization`.
-
-    Raises:
-        ValueError: more systems than letters, or shapes that do not fit.
     """
     mean = _finite(values, dimensions=2).mean(axis=1)
     p = np.asarray(p, dtype=np.float64)
@@ -81,15 +75,14 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     """Percentile bootstrap confidence interval of the mean (Efron & Tibshirani 1993, §13.3).
 
+    `ValueError`: no value, not finite, confidence outside (0, 1), or resamples < 1.
+
     Args:
         values: (n,) one measure's values.
         resamples: samples of n values with replacement.
 
     Returns:
         (low, high): the (1 ∓ confidence) / 2 quantiles of the resampled means.
-
-    Raises:
-        ValueError: no value, not finite, confidence outside (0, 1), or resamples < 1.
     """
     values = _finite(values, dimensions=1)
     if not 0 < confidence < 1 or resamples < 1:

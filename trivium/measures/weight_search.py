@@ -16,13 +16,10 @@ def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
     """Every way to share out 1 / step units among the systems, in lexicographic order.
 
     Units are whole numbers: sums of floats such as 0.1 miss 1 for some weightings. Four systems at step 0.1 give
-    C(10 + 3, 3) = 286.
+    C(10 + 3, 3) = 286. `ValueError`: no system, or a step that does not divide 1.
 
     Returns:
         (weightings, systems) units; divide by 1 / step for weights.
-
-    Raises:
-        ValueError: no system, or a step that does not divide 1.
     """
     units = round(1 / step) if 0 < step <= 1 else 0
     if systems < 1 or units < 1 or abs(units * step - 1) > 1e-9:
@@ -61,7 +58,8 @@ def mean_reciprocal_ranks(
     """MRR of the fused run for each weighting, without sorting it.
 
     The first relevant document of a ranking is the relevant one with the highest score, of equal ones that with the
-    lowest id; its rank is 1 + the number of candidates that score higher, or the same with a lower id.
+    lowest id; its rank is 1 + the number of candidates that score higher, or the same with a lower id. `ValueError`:
+    candidates and qrels are about different queries, or as `gather`, `normalize` and `unit_sum`.
 
     Args:
         weights: (weightings, systems); scaled to sum 1.
@@ -69,9 +67,6 @@ def mean_reciprocal_ranks(
 
     Returns:
         (weightings,) means over the queries.
-
-    Raises:
-        ValueError: candidates and qrels are about different queries, or as `gather`, `normalize` and `unit_sum`.
     """
     if runs:
         check_same_queries(runs[0].queries, qrels.queries, "the runs", "qrels")

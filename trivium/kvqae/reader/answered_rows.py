@@ -235,8 +235,7 @@ def compare_rows(parameters: ReadParameters, measured: Mapping[str, Mapping[Seed
 def check_rows(parameters: ReadParameters, runs: Collection[str], validation_runs: Collection[str]) -> None:
     """Check that all rows can be answered from the existing runs, given by name.
 
-    Raises:
-        BadInput: `compared` or `asked_row` names no row, or one that is not about ViQuAE, or a row's run is missing.
+    `BadInput`: `compared` or `asked_row` names no row, or one that is not about ViQuAE, or a row's run is missing.
     """
     compared = [row for pair in parameters.compared for row in pair]
     for field, names in (("asked_row", [parameters.asked_row]), ("compared", compared)):

@@ -31,8 +31,7 @@ class Example:
 def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
     """Read the best `depth` passages of each question, in the questions' order; empty if the run lacks a question.
 
-    Raises:
-        BadInput: the run is empty, or has another question.
+    `BadInput`: the run is empty, or has another question.
     """
     return read_run_over(path, [question.id for question in questions]).first(depth)
 

@@ -52,11 +52,9 @@ def load_pair_model(
 ) -> tuple[Any, BertTokenizer]:
     """Load a BERT that reads `max_tokens` of question and passage, and its tokenizer, from a folder with safetensors.
 
-    It is on the GPU if there is one. For the other arguments see `load_pretrained`.
-
-    Raises:
-        BadInput: not such a folder, weights that are missing or do not fit its configuration (the layer is named), or
-            too few positions for `max_tokens`.
+    It is on the GPU if there is one. For the other arguments see `load_pretrained`. `BadInput`: not such a folder,
+    weights that are missing or do not fit its configuration (the layer is named), or too few positions for
+    `max_tokens`.
     """
     expected = "a Hugging Face folder of BERT"
     model, tokenizer = load_pretrained(

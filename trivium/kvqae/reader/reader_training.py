@@ -112,10 +112,8 @@ def train_reader(
 ) -> tuple[Metrics, list[Point]]:
     """Train a reader and export it; returns the counts of `train` and `split_by_relevance`, and the curve's points.
 
-    `own` has the passages of each training question's article, see `split_by_relevance`.
-
-    Raises:
-        BadInput: see `load_reader`, `train`; no question has a relevant passage.
+    `own` has the passages of each training question's article, see `split_by_relevance`. `BadInput`: see `load_reader`,
+    `train`; no question has a relevant passage.
     """
     torch.manual_seed(seed)
     model, tokenizer = load_reader(base, parameters.max_tokens, new_heads=new_heads)

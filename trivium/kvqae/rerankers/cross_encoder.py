@@ -177,10 +177,7 @@ def train_cross_encoder(
     """Train a cross-encoder from a folder to a folder, as a task.
 
     Questions with too few irrelevant passages to fill `passages` are dropped and counted. `initial_validation_mrr` is
-    measured before re-ranking.
-
-    Raises:
-        BadInput: no question to train on.
+    measured before re-ranking. `BadInput`: no question to train on.
     """
     torch.manual_seed(parameters.seed)
     model, tokenizer = load_cross_encoder(base, parameters.max_tokens, new_perceptron=new_perceptron)

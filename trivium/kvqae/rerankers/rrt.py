@@ -32,8 +32,7 @@ def build_rrt(**sizes: int) -> RerankingTransformer:
 def load_rrt(folder: Path) -> RerankingTransformer:
     """Load the network of a folder with `config.json` and `model.safetensors`, on the GPU if there is one.
 
-    Raises:
-        BadInput: a size is missing or impossible, or the weights are of another size (the layer is named).
+    `BadInput`: a size is missing or impossible, or the weights are of another size (the layer is named).
     """
     config = read_json(folder / CONFIG)
     for name in SIZES:
@@ -87,14 +86,13 @@ def score_pairs(
 ) -> NDArray[np.float64]:
     """Compute the logit of "same" of each pair, (n,).
 
+    `BadInput`: a score is not finite; the message names the images.
+
     Args:
         model: from `load_rrt`.
         queries, targets: features of the images on either side.
         pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
         batch: pairs scored at once; halved when GPU memory runs out.
-
-    Raises:
-        BadInput: a score is not finite; the message names the images.
     """
     # Sorted by length, longest first: little padding, and memory runs out at the start or never.
     order = np.argsort(-(queries.counts[pairs[:, 0]] + targets.counts[pairs[:, 1]]), kind="stable")

@@ -74,8 +74,7 @@ class Landmarks:
     def of(cls, features: FeatureFolder, landmarks: Rows, rows: Rows, nearest: int) -> "Landmarks":
         """Collect the images of `rows` whose landmark has several; `landmarks` has the landmark of each image.
 
-        Raises:
-            BadInput: fewer than two landmarks with two images.
+        `BadInput`: fewer than two landmarks with two images.
         """
         shown, place, views = np.unique(landmarks[rows], return_inverse=True, return_counts=True)
         rows = rows[views[place] > 1]

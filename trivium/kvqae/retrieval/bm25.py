@@ -76,9 +76,7 @@ def build_index(
     `folder` is written atomically: Lucene's files in `lucene/`, the analyzer's name in `index.json`. `standard`
     lower-cases words, and neither stems nor drops stop words, as Elasticsearch's analyzer of that name (but Anserini
     also drops possessive 's); `english` is Anserini's default: Porter's stemmer and a short list of stop words.
-
-    Raises:
-        BadInput: an empty document, or no document.
+    `BadInput`: an empty document, or no document.
     """
     autoclass = _java(heap_gib)
     options = {"standard": ["-stemmer", "none", "-keepStopwords"], "english": []}[analyzer]

@@ -120,6 +120,8 @@ def measure_blocks(
 ) -> tuple[dict[str, float], dict[str, Any], pa.Table]:
     """Measure blocks, except those whose subset has no question.
 
+    `BadInput`: more rows than letters.
+
     Args:
         runs: {level: {row: run}}, all over the same questions.
         qrels: {level: judgements}.
@@ -127,9 +129,6 @@ def measure_blocks(
 
     Returns:
         Flat metrics `{block}_{row}_{measure}`, the tables {block: …}, and all values by question.
-
-    Raises:
-        BadInput: more rows than letters.
     """
     metrics: dict[str, float] = {}
     tables: dict[str, Any] = {}

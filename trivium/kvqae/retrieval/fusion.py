@@ -124,10 +124,8 @@ def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: I
 def read_split(folders: Sequence[Path], split: str, systems: Iterable[str], *, articles: bool) -> dict[str, Run]:
     """Read the systems' runs of a split from folders of their names, over the questions that any of them answers.
 
-    With `articles`, the runs of articles, which image encoders have, are read instead of those of passages.
-
-    Raises:
-        BadInput: no folder for a system, or no file for the split, as brought runs may lack one.
+    With `articles`, the runs of articles, which image encoders have, are read instead of those of passages. `BadInput`:
+    no folder for a system, or no file for the split, as brought runs may lack one.
     """
     by_name = {folder.name: folder for folder in folders}
     runs = {}

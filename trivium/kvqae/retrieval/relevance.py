@@ -37,13 +37,11 @@ def brought_judgements(
     """Read judgements of passages that the user brings as TREC qrels; None where none of these questions is judged.
 
     Documents are rows of brought passages, or else of ours. The authors' judgements of the test questions are
-    `experiments/ir/all_qrels.trec` of https://github.com/PaulLerner/ViQuAE.
+    `experiments/ir/all_qrels.trec` of https://github.com/PaulLerner/ViQuAE. `BadInput`: no such passage, or a share
+    below `AGREED` contains an answer.
 
     Returns:
         The judgements, and counts of questions without any and of dropped passages, which have no article here.
-
-    Raises:
-        BadInput: no such passage, or a share below `AGREED` contains an answer.
     """
     qrels = read_qrels(file)
     numbers = numbers_of_rows(passages)

@@ -64,8 +64,7 @@ def is_brought(system: str) -> bool:
 def brought_files(folder: Path) -> dict[str, Path]:
     """List brought runs as {name of the system: file}, by name; README.md and folders are ignored.
 
-    Raises:
-        BadInput: another file, or a name that cannot be part of a metric's name.
+    `BadInput`: another file, or a name that cannot be part of a metric's name.
     """
     files = {}
     for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != "README.md"):
@@ -80,9 +79,7 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
     """Read a brought TREC file as {split: the run of its questions}, with the best `depth` passages of each.
 
     Documents are rows of brought passages, or of ours; `numbers` has our passage of each, -1 where there is none.
-
-    Raises:
-        BadInput: an unknown question or passage, or more than `UNKNOWN` of the passages have no article here.
+    `BadInput`: an unknown question or passage, or more than `UNKNOWN` of the passages have no article here.
     """
     run = read_run(path, name)
     if unknown := sorted(set(run.queries) - split_of.keys()):
