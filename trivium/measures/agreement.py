@@ -14,10 +14,7 @@ def fleiss_kappa(counts: ArrayLike) -> float | None:
     With n_ij annotators of item i in category j, n_i = Σ_j n_ij ≥ 2 and N items:
     `P_i = Σ_j n_ij (n_ij - 1) / (n_i (n_i - 1))`, `P̄ = Σ_i P_i / N`, `p_j = Σ_i (n_ij / n_i) / N`, `P̄ₑ = Σ_j p_j²`.
     With equal n_i this is Fleiss' own formula; else every item weighs the same (Gwet 2014, §2.5). An item with fewer
-    than two annotators says nothing about agreement and is left out.
-
-    Args:
-        counts: (items, categories) whole numbers ≥ 0.
+    than two annotators says nothing about agreement and is left out. `counts` are (items, categories) whole numbers.
 
     Returns:
         κ in [-1, 1]; None where it is not defined: no item with two annotators, or only one category ever chosen.
@@ -96,13 +93,10 @@ class HardnessAgreement:
 
 
 def hardness_agreement(scores: ArrayLike) -> HardnessAgreement:
-    """Compare models by which examples they find hard.
+    """Compare models by which examples they find hard; `scores` are (models, examples).
 
     W = (12 Σ R_i² - 3m²n(n + 1)²) / (m²(n³ - n) - m Σ T_j) with R_i the rank sum of example i and T_j = Σ(t³ - t) over
     groups of t ties.
-
-    Args:
-        scores: (models, examples).
     """
     from scipy.stats import kendalltau, rankdata  # its import takes half a second
 

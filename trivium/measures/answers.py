@@ -70,7 +70,7 @@ class AnswerMatcher:
         return self.matches_normalized(normalize_answer(text))
 
     def matches_normalized(self, text: str) -> bool:
-        """The same for a text that went through `normalize_answer` already."""
+        """Whether a text that went through `normalize_answer` already contains one."""
         return any(True for answer in self._answers for _ in _occurrences(text, answer))
 
     def positions(self, text: str) -> list[tuple[int, int]]:
@@ -126,12 +126,9 @@ def stated_numbers(text: str) -> tuple[float, float]:
 
 
 def in_range(prediction: str, right: tuple[float, float]) -> bool:
-    """Whether a text's number or range lies in a range, or overlaps it by half of what both cover (InfoSeek).
+    """Whether a text's number or range lies in a range, lowest and highest, or overlaps it by half (InfoSeek).
 
     With the ranges [a, b] and [c, d]: `|[a, b] ∩ [c, d]| / |[a, b] ∪ [c, d]| ≥ ½`. A single number must lie inside.
-
-    Args:
-        right: lowest and highest number that are right.
     """
     low, high = stated_numbers(prediction)
     if right[0] <= low and high <= right[1]:

@@ -38,12 +38,7 @@ def percentiles(values: NDArray[np.floating], confidence: float) -> NDArray[np.f
 def clustered_interval(
     values: ArrayLike, clusters: Sequence[str] | NDArray, *, confidence: float, resamples: int, seed: int
 ) -> tuple[float, float]:
-    """Percentile interval of the mean of values that come in clusters.
-
-    Args:
-        values: (n,) finite.
-        clusters: (n,) label of each value's cluster.
-    """
+    """Percentile interval of the mean of (n,) finite values; `clusters` are (n,) labels of each one's cluster."""
     _, member = np.unique(np.asarray(clusters), return_inverse=True)
     totals = np.stack([np.bincount(member, weights=values), np.bincount(member).astype(np.float64)], axis=1)
     sums, sizes = resampled_totals(np.random.default_rng(seed), totals, resamples).T

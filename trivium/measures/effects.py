@@ -65,12 +65,7 @@ def check_shapes(scores: ArrayLike, factors: ArrayLike) -> tuple[NDArray[np.floa
 def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | None:
     """The value v for which {x ≤ v} and {x > v} differ least in weight, neither empty; the lowest v at a tie.
 
-    Args:
-        values: (n,) finite numbers.
-        weights: (n,) how much each counts; 1 by default.
-
-    Returns:
-        v, one of the values; None when all values are equal, since no cut then splits them.
+    Values are (n,) finite numbers, weights (n,), 1 by default. None when all values are equal: no cut splits them.
     """
     values = np.asarray(values, dtype=np.float64)
     weights = np.ones_like(values) if weights is None else np.asarray(weights, dtype=np.float64)
@@ -84,8 +79,7 @@ def even_cut(values: ArrayLike, weights: ArrayLike | None = None) -> float | Non
 def code_by_cut(values: ArrayLike, *, low: bool = False) -> tuple[NDArray[np.int8], float] | None:
     """Code numbers by their `even_cut`: 1 above it (at most it, where `low`), 0 for the others, -1 for NaN.
 
-    Returns:
-        (n,) codes, and the cut; None where there is no cut.
+    Returns the (n,) codes, and the cut; None where there is no cut.
     """
     values = np.asarray(values, dtype=np.float64)
     is_defined = np.isfinite(values)

@@ -54,13 +54,10 @@ def entropy_bits(counts: ArrayLike) -> float:
 
 
 def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
-    """Two-sided exact McNemar test of paired right/wrong decisions.
+    """Two-sided exact McNemar test of paired decisions, (n,) bool each: right or wrong on the same items.
 
     With b decisions that only the first got right and c that only the second did, p is that of b successes in b + c
     fair tosses (McNemar 1947); 1 when they never differ.
-
-    Args:
-        first, second: (n,) bool, right or wrong on the same items.
     """
     first, second = np.asarray(first, dtype=bool), np.asarray(second, dtype=bool)
     only_first, only_second = int((first & ~second).sum()), int((~first & second).sum())
@@ -84,11 +81,8 @@ def f1_of_counts(counts: NDArray[np.floating]) -> NDArray[np.floating]:
 def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, permutations: int, seed: int) -> float:
     """Two-sided paired randomization test of a difference in micro F1 (Yeh 2000).
 
-    Under the null hypothesis the two systems' outputs on a text could have been swapped. p = (count + 1) /
-    (permutations + 1) of the swaps whose difference is at least the observed one.
-
-    Args:
-        first, second: both systems' counts on the same texts, the unit that is swapped.
+    Under the null hypothesis the two systems' counts on a text, the same for both, could have been swapped.
+    p = (count + 1) / (permutations + 1) of the swaps whose difference is at least the observed one.
     """
     one, two = _counts(first), _counts(second)
     sums = one.sum(axis=0), two.sum(axis=0)

@@ -46,17 +46,14 @@ def f1(prediction: str, answer: str) -> float:
     return 2 * (predicted & expected).total() / total if total else 0.0
 
 
-WORDS = 8
-"""Words of a run: two people who write about one thing seldom share so many in a row."""
-SHARE = 0.5
-"""Share of a text's runs from which on it counts as held by others."""
+WORDS = 8  # of a run: two people who write about one thing seldom share so many in a row
+SHARE = 0.5  # of a text's runs, from which on it counts as held by others
 
 
 class KnownTexts:
-    """Texts whose runs of words are remembered; case, punctuation, Unicode normal form and line breaks do not count.
+    """Texts that others may hold, or be made of, by their runs of words; one with fewer words than a run is one run.
 
-    Args:
-        texts: those that other texts may hold, or be made of. One with fewer words than a run is one run.
+    Case, punctuation, Unicode normal form and line breaks do not count.
     """
 
     def __init__(self, texts: Iterable[str]) -> None:

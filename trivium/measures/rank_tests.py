@@ -10,18 +10,15 @@ from trivium.measures.effects import NEITHER, NO, YES, check_shapes
 
 
 def mann_whitney(scores: ArrayLike, yes: ArrayLike) -> NDArray[np.float64]:
-    """Two-sided U test of every row between the columns marked yes and the others: SciPy's normal approximation.
+    """Two-sided U test of every row, (rows,) p, of the columns marked yes against the others: SciPy's approximation.
 
     U = R - n₁(n₁ + 1) / 2 with R the rank sum of the n₁ columns marked yes; with n = n₁ + n₂ and groups of t ties
     σ² = n₁n₂/12 · ((n + 1) - Σ(t³ - t) / (n(n - 1))), z = (|U - n₁n₂/2| - ½) / σ, p = 2 (1 - Φ(z)), at most 1. Rows
-    without two different values give p = 1. The approximation is meant for sets of 8 and more.
+    without two different values give p = 1. The normal approximation is meant for sets of 8 and more.
 
     Args:
         scores: (rows, n), such as models × examples.
         yes: (n,) which columns form the first set.
-
-    Returns:
-        (rows,) p.
     """
     from scipy.stats import mannwhitneyu  # its import takes half a second
 
@@ -34,15 +31,12 @@ _EXACT = 25  # most differences whose distribution is counted out, as SciPy and 
 
 
 def signed_rank(differences: ArrayLike) -> NDArray[np.float64]:
-    """Two-sided p of each row for differences that are centred on 0 (Wilcoxon's signed ranks).
+    """Two-sided p of each row of (rows, n) differences that are centred on 0 (Wilcoxon's signed ranks).
 
     Zeros are dropped (Wilcoxon 1945). Of the n left, W = Σ ranks of |d| over d > 0 has mean n(n + 1)/4 and variance
     (n(n + 1)(2n + 1) - Σ(t³ - t)/2) / 24 with t ties. Up to 25 differences without ties p is exact: all 2ⁿ signs are as
     likely. Else z = max(0, |W - mean| - ½) / σ and p = 2 Φ(-z), the normal approximation with correction for
     continuity. A row of zeros gives 1.
-
-    Args:
-        differences: (rows, n).
     """
     from scipy.stats import wilcoxon  # its import takes half a second
 

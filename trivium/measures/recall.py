@@ -94,10 +94,7 @@ def occurrence_skew(neighbours: ArrayLike, size: int) -> float:
 
     N_k is how often a gallery item is among the k nearest of a query (Radovanović et al. 2010, §2). The skewness grows
     with the gallery, most of which is never retrieved: compare systems on the same one. 0 when all items occur equally
-    often.
-
-    Args:
-        neighbours: rows of the gallery, those of all queries, in any shape.
+    often. `neighbours` are rows of the gallery, those of all queries, in any shape.
     """
     counts = np.bincount(np.asarray(neighbours, dtype=np.int64).ravel(), minlength=size).astype(np.float64)
     deviation = counts - counts.mean()

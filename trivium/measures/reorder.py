@@ -7,16 +7,11 @@ from trivium.measures.runs import PADDING, Run
 
 
 def untie(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round scores to 32-bit floats that decrease strictly along each list.
+    """Round scores to 32-bit floats that decrease strictly along each list, as float64.
 
     `u_1 = f(s_1)`, `u_r = min(f(s_r), the 32-bit float below u_(r-1))`, where f is the nearest 32-bit float: no score
-    is lowered more than the order needs. `ValueError`: a score is not finite in 32 bits.
-
-    Args:
-        scores: (queries, depth), non-increasing in a row, NaN at its end where padded.
-
-    Returns:
-        (queries, depth) float64 of 32-bit values, NaN where padded.
+    is lowered more than the order needs. Scores are (queries, depth), non-increasing in a row, and NaN at its end where
+    padded, before and after. `ValueError`: a score is not finite in 32 bits.
     """
     padded = np.isnan(scores)
     with np.errstate(over="ignore"):
@@ -36,10 +31,8 @@ def reorder(run: Run, scores: NDArray[np.float64]) -> Run:
     """Each list sorted by these scores, highest first; equal scores keep the run's order.
 
     The scores of the result are those that a TREC file holds (`untie`): it keeps no ranks, and whoever reads it must
-    find the same order. `ValueError`: a document's score is not finite.
-
-    Args:
-        scores: (queries, depth), of the run's documents; anything where it is padded.
+    find the same order. `scores` are (queries, depth), anything where the run is padded. `ValueError`: a document's
+    score is not finite.
     """
     keys = np.where(run.documents == PADDING, np.inf, -scores)
     order = np.argsort(keys, axis=1, kind="stable")

@@ -29,15 +29,9 @@ def _scorer(setting: Setting) -> Any:
 def rouge_l(
     references: Sequence[str], predictions: Sequence[str], *, setting: Setting = "unicode"
 ) -> NDArray[np.float64]:
-    """ROUGE-L F of every prediction against its reference; 0 where either has no word.
+    """ROUGE-L F of every prediction against its reference, (n,) in [0, 1]; 0 where either has no word.
 
-    `ValueError`: different lengths.
-
-    Args:
-        setting: `unicode`, or `paper` for the untouched package.
-
-    Returns:
-        (n,) values in [0, 1].
+    The setting is `unicode`, or `paper` for the untouched package. `ValueError`: different lengths.
     """
     scorer = _scorer(setting)
     pairs = list(zip(references, predictions, strict=True))

@@ -18,11 +18,8 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
     2007; Phipson & Smyth 2010). The pairs share their signs: Σ s (x_a - x_b) = Σ s x_a - Σ s x_b, one matrix
     product for all pairs. `ValueError`: not two-dimensional, no query, not finite, or permutations < 1.
 
-    Args:
-        values: (systems, queries) of one measure.
-
     Returns:
-        (systems, systems) symmetric p-values, 1 on the diagonal.
+        (systems, systems) symmetric p-values of (systems, queries) values of one measure, 1 on the diagonal.
     """
     values = _finite(values, dimensions=2)
     if permutations < 1:
@@ -73,16 +70,10 @@ def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> lis
 def bootstrap_interval(
     values: ArrayLike, *, confidence: float = 0.95, resamples: int = 10_000, seed: int = 0
 ) -> tuple[float, float]:
-    """Percentile bootstrap confidence interval of the mean (Efron & Tibshirani 1993, §13.3).
+    """Percentile bootstrap confidence interval of the mean of (n,) values (Efron & Tibshirani 1993, §13.3).
 
+    Low and high are the (1 ∓ confidence) / 2 quantiles of the means of samples of n values with replacement.
     `ValueError`: no value, not finite, confidence outside (0, 1), or resamples < 1.
-
-    Args:
-        values: (n,) one measure's values.
-        resamples: samples of n values with replacement.
-
-    Returns:
-        (low, high): the (1 ∓ confidence) / 2 quantiles of the resampled means.
     """
     values = _finite(values, dimensions=1)
     if not 0 < confidence < 1 or resamples < 1:
@@ -119,13 +110,8 @@ def _all_bits(start: int, size: int, queries: int) -> NDArray[np.uint8]:
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     """Holm's correction (1979) of a table of tests: the chance of any false alarm among them is at most the level.
 
-    p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)) of the m tests that have a p, which rise with i.
-
-    Args:
-        p: of any shape; NaN where there is no test.
-
-    Returns:
-        Adjusted p of the same shape; those without a test stay NaN.
+    p̃_(i) = max_{j ≤ i} min(1, (m − j + 1) p_(j)) of the m tests that have a p, which rise with i. The result has the
+    shape of `p`, whatever it is; NaN, where there is no test, stays.
     """
     adjusted = np.full_like(p, np.nan)
     is_tested = ~np.isnan(p)

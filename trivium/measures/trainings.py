@@ -124,16 +124,13 @@ class ContrastMean:
 
 
 def mean_contrast(worlds: Sequence[NDArray[np.float64]]) -> ContrastMean:
-    """The mean over worlds, which weigh alike, of the mean over facts and trainings.
+    """The mean over worlds, (facts, trainings) each, which weigh alike, of the mean over facts and trainings.
 
     With W worlds, a world's variance `s_w²` over its F_w facts of their means over trainings, and the variance `s_t²`
     over all C cells (world × training) of their means over facts: `SE² = Σ_w s_w² / F_w / W² + s_t² / C`. What fact
     and training do together is in both terms, so that the error is rather too large. Degrees of freedom are
     Satterthwaite's, of F_w - 1 and C - 1. With a single cell nothing is known of other trainings, and s_t is 0.
     `ValueError`: a world with fewer than two facts, or with a value that is not finite.
-
-    Args:
-        worlds: (facts, trainings) each, without gaps.
     """
     for contrasts in worlds:
         if len(contrasts) < 2 or not np.isfinite(contrasts).all():

@@ -33,10 +33,7 @@ def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
 def search_weights(
     runs: Sequence[Run], qrels: Qrels, *, step: float, depth: int | None, normalization: str = "z_score"
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Try every weighting of the grid; the values equal those of `linear_fusion` followed by `evaluate`.
-
-    Args:
-        step: of the grid, a divisor of 1.
+    """Try every weighting of the grid of this step; the values equal those of `linear_fusion` and `evaluate`.
 
     Returns:
         (weightings, systems) weights in the grid's order, each row of sum 1, and (weightings,) mean reciprocal ranks of

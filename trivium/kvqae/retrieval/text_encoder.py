@@ -70,18 +70,17 @@ def encode(
     longest_first = sorted(range(len(ids)), key=lambda row: -len(ids[row]))
     vectors = np.empty((len(ids), encoder.config.hidden_size), np.float32)
 
-    def make(rows: Sequence[int]) -> tuple[Sequence[int], Ragged]:
-        return rows, ragged([ids[row] for row in rows])
+    def make(rows: Sequence[int]) -> Ragged:
+        return ragged([ids[row] for row in rows])
 
-    def launch(made: tuple[Sequence[int], Ragged]) -> Transfer:
-        return Transfer(pooled(encoder, *padded(made[1], tokenizer.pad_token_id, device)))
+    def launch(tokens: Ragged) -> Transfer:
+        return Transfer(pooled(encoder, *padded(tokens, tokenizer.pad_token_id, device)))
 
-    def collect(made: tuple[Sequence[int], Ragged], transfer: Transfer) -> None:
-        (batch,) = transfer.wait()
-        vectors[list(made[0])] = batch.numpy()
+    def collect(_: Ragged, transfer: Transfer) -> NDArray[np.float32]:
+        return transfer.wait()[0].numpy()
 
-    for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect):
-        pass
+    batches = Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect)
+    vectors[longest_first] = np.concatenate([vectors[:0], *batches])
     return vectors
 
 
