@@ -6,8 +6,6 @@ randomization test; a row's letters name the rows that it beats.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +13,6 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.measures.ranking import evaluate as measure
 from trivium.measures.runs import Qrels, Run
@@ -80,21 +77,17 @@ def compare(
     `values` are {row: {measure: (queries,) values}}.
     """
     rows: list[dict[str, Any]] = [{"name": name, "values": {}, "interval": {}, "better_than": {}} for name in values]
-    interval = partial(
-        bootstrap_interval,
-        confidence=parameters.confidence,
-        resamples=parameters.resamples,
-        seed=parameters.seed,
-    )
-    p_values = {}
+    p_values, seed = {}, parameters.seed
     for name in MEASURES:
         matrix = np.array([per_query[name] for per_query in values.values()])
-        p = fisher_randomization(matrix, permutations=parameters.permutations, seed=parameters.seed)
+        p = fisher_randomization(matrix, permutations=parameters.permutations, seed=seed)
         p_values[name] = p.tolist()
         letters = superscripts(matrix, p, level=parameters.significance)
         for row, per_query, better_than in zip(rows, matrix, letters, strict=True):
             row["values"][name] = float(per_query.mean())
-            row["interval"][name] = interval(per_query)
+            row["interval"][name] = bootstrap_interval(
+                per_query, confidence=parameters.confidence, resamples=parameters.resamples, seed=seed
+            )
             row["better_than"][name] = better_than
     return rows, p_values
 
@@ -120,8 +113,6 @@ def measure_blocks(
 ) -> tuple[dict[str, float], dict[str, Any], pa.Table]:
     """Measure blocks, except those whose subset has no question.
 
-    `BadInput`: more rows than letters.
-
     Args:
         runs: {level: {row: run}}, all over the same questions.
         qrels: {level: judgements}.
@@ -134,9 +125,6 @@ def measure_blocks(
     tables: dict[str, Any] = {}
     per_query: list[pa.Table] = []
     for key, block in blocks.items():
-        if len(block.rows) > len(ascii_lowercase):
-            raise BadInput("more rows than letters", field=f"block {key!r}", got=len(block.rows),
-                           expected=f"at most {len(ascii_lowercase)} systems, brought runs included")  # fmt: skip
         ids = questions[block.subset]
         if not ids:
             continue
