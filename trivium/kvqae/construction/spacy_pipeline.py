@@ -54,20 +54,15 @@ class GoldSentence:
                 raise ValueError(f"{name}: wrong length: {len(getattr(self, name))}, expected {size}, one a word")
         if max(self.heads) >= size:
             raise ValueError(f"heads: head outside the words: expected a position from 0 to {size - 1}")
-        for word, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
-            root = word
+        for root in range(size):
             for _ in self.heads:
                 root = self.heads[root]
             if self.heads[root] != root:
                 raise ValueError("heads: heads do not form a tree")
-            if (head == word) != (dep == "ROOT"):
-                raise ValueError(f"deps: not ROOT, or ROOT with another head: word {word}: {dep}, head {head}")
         end = 0
         for first, stop, _ in sorted(self.entities):
-            if not first < stop <= size:
-                raise ValueError(f"entities: not an entity: expected [first word, end, label] within {size} words")
-            if first < end:
-                raise ValueError("entities: entities overlap")
+            if not end <= first < stop <= size:
+                raise ValueError(f"entities: expected [first word, end, label] within {size} words, without overlap")
             end = stop
 
 
