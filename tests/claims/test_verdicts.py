@@ -138,7 +138,7 @@ MORE, COST = CLAIMS["kvqae"][0], CLAIMS["complexity"][0]
     ],
 )
 def test_of_an_interval(claim, low, high, said):
-    found = Difference((low + high) / 2, ((low + high) / 2,), low, high, 0.01, 0.03, None)
+    found = Difference((low + high) / 2, low, high, 0.01, 0.03, None)
     assert verdict(claim, found) == said
 
 

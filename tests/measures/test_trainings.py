@@ -13,8 +13,9 @@ def paired(better, other):
 
 def test_by_hand():
     """Two trainings of two items; (1 + 0) / 2 - (0 + 0) / 2 = .5, and (1 + 1) / 2 - (0 + 1) / 2 = .5."""
-    found = over_trainings(paired([[1, 0], [1, 1]], [[0, 0], [0, 1]]))
-    assert found.by_training == (0.5, 0.5)
+    sides = paired([[1, 0], [1, 1]], [[0, 0], [0, 1]])
+    assert sides.differences().tolist() == [0.5, 0.5]
+    found = over_trainings(sides)
     assert found.value == 0.5
     # A resample takes one training and, of the items, both (half of the time), or twice the first, or twice the second.
     assert (found.low, found.high) == (0, 1)
@@ -61,7 +62,7 @@ def test_weights_are_repeated_items():
     values, times = rng.random((2, 40)), rng.integers(1, 4, size=40)
     weighted = Sides(values * times, np.tile(times, (2, 1)) * 1.0, values * 0, np.tile(times, (2, 1)) * 1.0)
     repeated = paired(np.repeat(values, times, axis=1), np.zeros((2, times.sum())))
-    assert over_trainings(weighted).by_training == pytest.approx(over_trainings(repeated).by_training)
+    assert weighted.differences() == pytest.approx(repeated.differences())
 
 
 @pytest.mark.parametrize(("trainings", "least"), [(1, 0.7), (3, 0.9)])

@@ -15,9 +15,7 @@ def fleiss_kappa(counts: ArrayLike) -> float | None:
     `P_i = Σ_j n_ij (n_ij - 1) / (n_i (n_i - 1))`, `P̄ = Σ_i P_i / N`, `p_j = Σ_i (n_ij / n_i) / N`, `P̄ₑ = Σ_j p_j²`.
     With equal n_i this is Fleiss' own formula; else every item weighs the same (Gwet 2014, §2.5). An item with fewer
     than two annotators says nothing about agreement and is left out. `counts` are (items, categories) whole numbers.
-
-    Returns:
-        κ in [-1, 1]; None where it is not defined: no item with two annotators, or only one category ever chosen.
+    Returns κ in [-1, 1]; None where it is not defined: no item with two annotators, or only one category ever chosen.
     """
     matrix = np.asarray(counts, dtype=np.float64)
     annotators = matrix.sum(axis=1, keepdims=True)
@@ -38,9 +36,7 @@ def cramers_v(first: Sequence[object], second: Sequence[object], *, corrected: b
 
     Kinds of few examples give a V far above 0 by chance alone. Corrected (Bergsma 2013), it is
     `√(max(0, φ² - (r - 1)(c - 1) / (n - 1)) / (min(r', c') - 1))` with r' = r - (r - 1)² / (n - 1), c' likewise.
-
-    Returns:
-        V in [0, 1]; None when one of the two has a single kind, or, corrected, as many as there are examples.
+    Returns V in [0, 1]; None when one of the two has a single kind, or, corrected, as many as there are examples.
     """
     from scipy.stats.contingency import chi2_contingency, crosstab  # their import takes half a second
 

@@ -16,10 +16,8 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
     count, up to rounding). With 2ⁿ ≤ `permutations` all are enumerated and p is exact; else they are drawn and
     p = (count + 1) / (permutations + 1), the observed one included, so that the test keeps its level (Smucker et al.
     2007; Phipson & Smyth 2010). The pairs share their signs: Σ s (x_a - x_b) = Σ s x_a - Σ s x_b, one matrix
-    product for all pairs. `ValueError`: not two-dimensional, no query, not finite, or permutations < 1.
-
-    Returns:
-        (systems, systems) symmetric p-values of (systems, queries) values of one measure, 1 on the diagonal.
+    product for all pairs. `ValueError`: not two-dimensional, no query, not finite, or permutations < 1. Returns
+    (systems, systems) symmetric p-values of (systems, queries) values of one measure, 1 on the diagonal.
     """
     values = _finite(values, dimensions=2)
     if permutations < 1:

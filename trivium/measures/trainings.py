@@ -45,7 +45,6 @@ class Difference:
 
     Attributes:
         value: mean over trainings of the difference of the two means.
-        by_training: (trainings,) the differences.
         low, high: percentile interval of the bootstrap.
         error: standard error, the bootstrap's standard deviation.
         smallest: the smallest true difference that a two-sided test at this confidence finds with the wanted power.
@@ -54,7 +53,6 @@ class Difference:
     """
 
     value: float
-    by_training: tuple[float, ...]
     low: float
     high: float
     error: float
@@ -92,7 +90,6 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
         p_items = float(p[0, 1])
     return Difference(
         value=float(observed.mean()),
-        by_training=tuple(observed.tolist()),
         low=float(low),
         high=float(high),
         error=error,

@@ -16,10 +16,8 @@ def simplex_grid(systems: int, step: float) -> NDArray[np.int64]:
     """Every way to share out 1 / step units among the systems, in lexicographic order.
 
     Units are whole numbers: sums of floats such as 0.1 miss 1 for some weightings. Four systems at step 0.1 give
-    C(10 + 3, 3) = 286. `ValueError`: no system, or a step that does not divide 1.
-
-    Returns:
-        (weightings, systems) units; divide by 1 / step for weights.
+    C(10 + 3, 3) = 286. `ValueError`: no system, or a step that does not divide 1. Returns (weightings, systems) units;
+    divide by 1 / step for weights.
     """
     units = round(1 / step) if 0 < step <= 1 else 0
     if systems < 1 or units < 1 or abs(units * step - 1) > 1e-9:
@@ -35,9 +33,8 @@ def search_weights(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Try every weighting of the grid of this step; the values equal those of `linear_fusion` and `evaluate`.
 
-    Returns:
-        (weightings, systems) weights in the grid's order, each row of sum 1, and (weightings,) mean reciprocal ranks of
-        the fused runs. `argmax` of these takes the first of equally good weightings.
+    Returns (weightings, systems) weights in the grid's order, each row of sum 1, and (weightings,) mean reciprocal
+    ranks of the fused runs. `argmax` of these takes the first of equally good weightings.
     """
     units = simplex_grid(len(runs), step)
     weights = units / units[0].sum()

@@ -152,10 +152,8 @@ def read_annotations(
 ) -> tuple[dict[str, list[Annotation]], dict[str, int]]:
     """Read and check an export, Label Studio's "JSON", of these generated questions by id.
 
-    `BadInput`: the message names the task (counted from 1) and the field.
-
-    Returns:
-        Annotations by question, in the order of their numbers; and counts.
+    `BadInput`: the message names the task (counted from 1) and the field. Returns annotations by question, in the order
+    of their numbers; and counts.
     """
     annotations: dict[str, list[Annotation]] = {}
     rows: dict[str, int] = {}

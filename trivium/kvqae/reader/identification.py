@@ -119,11 +119,8 @@ def choose(
 ) -> tuple[list[Choice], Counter[str]]:
     """Ask a model about each question with a readable picture and with candidates, articles, best first.
 
-    `articles` has `title` and `image` of all articles.
-
-    Returns:
-        The choices, and counts: `none` of them, `unclear` replies, questions `without_picture` or candidates, and those
-        of `ask_messages`.
+    `articles` has `title` and `image` of all articles. Returns the choices, and counts: `none` of them, `unclear`
+    replies, questions `without_picture` or candidates, and those of `ask_messages`.
     """
     limits = {"max_side": model.max_side, "max_pixels": max_pixels}
 

@@ -108,10 +108,8 @@ def answer_characters(matcher: AnswerMatcher, passage: tuple[str, str]) -> list[
 def answer_targets(pairs: Pairs, answers: Sequence[Sequence[tuple[int, int]]], most: int) -> tuple[Tensor, Tensor, int]:
     """Make start and end targets, (pairs, most): tokens of the first and last character of each answer, else −1.
 
-    `answers` are the characters of each pair's answers; at most the first `most` that are not cut off count.
-
-    Returns:
-        Targets for start and end, only [CLS] in a pair without answer; and how many pairs lost all answers to the cut.
+    `answers` are the characters of each pair's answers; at most the first `most` that are not cut off count. Returns
+    targets for start and end, only [CLS] in a pair without answer; and how many pairs lost all answers to the cut.
     """
     starts, ends = torch.full((2, len(pairs.input_ids), most), -1).unbind()
     cut = 0

@@ -136,11 +136,9 @@ def answer_questions(
     """Ask a reader each question; returns its words, empty if there are none, and counts.
 
     `passages` has one list for each question, best first, empty for a reader without passages; `pictures` is None for a
-    reader without pictures; `cache` has the paid answers.
-
-    Returns:
-        Answers, and `asked`, `cached`, `requests`, `refused`, `without_picture` (asked without it, or not asked if the
-        model sees only the picture), `prompt_tokens`, `completion_tokens`, `cut`, and the counts of `Endpoint`.
+    reader without pictures; `cache` has the paid answers. Returns answers, and `asked`, `cached`, `requests`,
+    `refused`, `without_picture` (asked without it, or not asked if the model sees only the picture), `prompt_tokens`,
+    `completion_tokens`, `cut`, and the counts of `Endpoint`.
     """
     messages = [
         ask_about(reader, instruction, question, [texts[passage] for passage in read], pictures, max_pixels)

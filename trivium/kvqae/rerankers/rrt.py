@@ -131,11 +131,9 @@ class Base:
 def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the distinct image pairs of a run's passages; the passages of an article share one.
 
-    `images` is (queries,), the row of each question's image, -1 without a readable one.
-
-    Returns:
-        (pairs, 2) rows of question images and article images; (queries, depth) number of the pair of each passage, -1
-        where one of the images is missing.
+    `images` is (queries,), the row of each question's image, -1 without a readable one. Returns (pairs, 2) rows of
+    question images and article images; (queries, depth) number of the pair of each passage, -1 where one of the images
+    is missing.
     """
     ranked = run.documents != PADDING
     articles = base.article_of[np.where(ranked, run.documents, 0)]

@@ -167,10 +167,8 @@ def tune_row(
 ) -> tuple[dict[str, Any], Weightings]:
     """Search one row's weights on validation by a grid of this step, for a fused run of this depth.
 
-    `used` are the weights in use, on the grid or not; None uses the best.
-
-    Returns:
-        The best weighting and the one in use, and all that were tried.
+    `used` are the weights in use, on the grid or not; None uses the best. Returns the best weighting and the one in
+    use, and all that were tried.
     """
     ranked = [run.complete(qrels.queries) for run in runs.values()]
     weights, values = search_weights(ranked, qrels, step=step, depth=depth)

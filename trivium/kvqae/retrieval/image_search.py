@@ -119,9 +119,8 @@ def rank_passages(listed: Run, scores: NDArray[np.float64], shown: NDArray[np.bo
 def route(file: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
     """Route the questions of a split's file to faces or whole images, by the features of their images.
 
-    Returns:
-        split, question, image (its row in `features`, -1 when missing), readable, face (F), and human of the
-        question's entity, null when it has no article.
+    Returns split, question, image (its row in `features`, -1 when missing), readable, face (F), and human of the
+    question's entity, null when it has no article.
     """
     questions = read_questions(file)
     rows = features.rows(pa.array([question.image for question in questions], pa.string()))

@@ -38,10 +38,8 @@ def brought_judgements(
 
     Documents are rows of brought passages, or else of ours. The authors' judgements of the test questions are
     `experiments/ir/all_qrels.trec` of https://github.com/PaulLerner/ViQuAE. `BadInput`: no such passage, or a share
-    below `AGREED` contains an answer.
-
-    Returns:
-        The judgements, and counts of questions without any and of dropped passages, which have no article here.
+    below `AGREED` contains an answer. Returns the judgements, and counts of questions without any and of dropped
+    passages, which have no article here.
     """
     qrels = read_qrels(file)
     numbers = numbers_of_rows(passages)
