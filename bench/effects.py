@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from bench import harness
 from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import mean_differences
-from trivium.measures.rank_tests import mann_whitney
+from trivium.measures.effects import mann_whitney, mean_differences
 
 MODELS, FACTORS, EXAMPLES, TEXTS, RESAMPLES = 7, 7, 1821, 300, 10_000
 SHARES = (0.42, 0.06, 0.37, 0.45, 0.12, 0.59, 0.46)  # shares of yes of the factors, from the paper

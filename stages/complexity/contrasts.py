@@ -14,7 +14,7 @@ from trivium.core.stage import Context, stage
 from trivium.core.tables import read_table
 from trivium.core.tasks import run_task
 from trivium.formats.facts import FACTORS, sides
-from trivium.measures.trainings import mean_contrast
+from trivium.measures.bootstrap import mean_contrast
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
 

@@ -12,8 +12,7 @@ from trivium.complexity.effects.analysed_tables import Measure, encode_answers, 
 from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_table
 from trivium.measures.agreement import HardnessAgreement, hardness_agreement
-from trivium.measures.effects import YES, mean_differences
-from trivium.measures.rank_tests import mann_whitney
+from trivium.measures.effects import YES, mann_whitney, mean_differences
 
 
 class ValidateParameters(analysis.AnalysisParameters):

@@ -11,7 +11,7 @@ from trivium.claims.verdicts import CONTRASTS, gather, judge, judge_cost, read_e
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.facts import FACTORS, SCORES
-from trivium.measures.trainings import Difference
+from trivium.measures.bootstrap import Difference
 
 TABLE = "data/rows.parquet"
 ROWS = {

@@ -17,7 +17,7 @@ from trivium.commands.readme import (
     run_block,
 )
 from trivium.core.tables import write_json
-from trivium.measures.trainings import over_trainings
+from trivium.measures.bootstrap import over_trainings
 
 ROOT = Path(__file__).parents[2]
 

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from trivium.measures.bio import best_bio_tags, bio_spans, bio_tags
+from trivium.measures.frames import best_bio_tags, bio_spans, bio_tags
 
 
 def is_valid(tags):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from trivium.measures.trainings import mean_contrast
+from trivium.measures.bootstrap import mean_contrast
 
 
 def test_one_training_is_the_t_interval_of_the_facts() -> None:

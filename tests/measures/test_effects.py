@@ -7,8 +7,7 @@ from scipy.stats.contingency import chi2_contingency, crosstab
 
 from trivium.measures.agreement import cramers_v
 from trivium.measures.bootstrap import cluster_bootstrap
-from trivium.measures.effects import below_zero, even_cut, mean_differences
-from trivium.measures.rank_tests import frame_level
+from trivium.measures.effects import below_zero, even_cut, frame_level, mean_differences
 
 OPTIONS = {"resamples": 300, "confidence": 0.95, "seed": 0}
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from trivium.measures.rank_tests import mann_whitney, signed_rank
+from trivium.measures.effects import mann_whitney, signed_rank
 
 
 def scores(rows=5, n=90, seed=0):

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from trivium.measures.bootstrap import Sides, over_trainings
 from trivium.measures.significance import bootstrap_interval
-from trivium.measures.trainings import Sides, over_trainings
 
 
 def paired(better, other):

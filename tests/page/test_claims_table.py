@@ -7,7 +7,7 @@ import pytest
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
 from trivium.claims.verdicts import judge, read_evidence
-from trivium.measures.trainings import over_trainings
+from trivium.measures.bootstrap import over_trainings
 from trivium.page import thorough
 from trivium.page.thorough import COSTLY, claim_html
 

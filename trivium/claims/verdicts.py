@@ -13,7 +13,7 @@ from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS, Claim, Reading, R
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_table
 from trivium.formats.facts import sides
-from trivium.measures.trainings import ContrastMean, Difference, Sides, mean_contrast, over_trainings
+from trivium.measures.bootstrap import ContrastMean, Difference, Sides, mean_contrast, over_trainings
 
 SIDES = ("better", "better_count", "other", "other_count")
 SCHEMA = pa.schema(

@@ -1,10 +1,11 @@
-"""Scores of frames and syntax: F1 over sets of labelled spans and over placed words, and tests of differences.
+"""Scores of frames and syntax: F1 over sets of labelled spans and over placed words, and tests of differences; tags.
 
 Two dependency parses of a text may be tokenised differently, so a score of placed words is `2·right / (found + true)`,
-as in the CoNLL 2018 shared task.
+as in the CoNLL 2018 shared task. BIO tags write spans of n kinds as one tag a word: 0 is O (outside), 1 + 2k is B-k
+(the first word of a span of kind k), 2 + 2k is I-k (a further word).
 """
 
-from collections.abc import Hashable, Sequence, Set
+from collections.abc import Hashable, Iterable, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,10 +69,6 @@ def mcnemar_exact(first: ArrayLike, second: ArrayLike) -> float:
     return float(binomtest(only_first, only_first + only_second).pvalue)
 
 
-def _counts(scores: Sequence[SetScore]) -> NDArray[np.float64]:
-    return np.array([(score.right, score.found, score.true) for score in scores], dtype=np.float64)
-
-
 def f1_of_counts(counts: NDArray[np.floating]) -> NDArray[np.floating]:
     """F1 of (..., 3) summed counts `right, found, true`; 0 where all are 0."""
     size = counts[..., 1] + counts[..., 2]
@@ -84,7 +81,7 @@ def f1_randomization(first: Sequence[SetScore], second: Sequence[SetScore], *, p
     Under the null hypothesis the two systems' counts on a text, the same for both, could have been swapped.
     p = (count + 1) / (permutations + 1) of the swaps whose difference is at least the observed one.
     """
-    one, two = _counts(first), _counts(second)
+    one, two = (np.array([(s.right, s.found, s.true) for s in scores], np.float64) for scores in (first, second))
     sums = one.sum(axis=0), two.sum(axis=0)
     observed = abs(f1_of_counts(sums[0]) - f1_of_counts(sums[1])) - 1e-12
     rng = np.random.default_rng(seed)
@@ -127,7 +124,7 @@ def attachment_scores(predicted: Sequence[PlacedWord], true: Sequence[PlacedWord
     right = {
         "words_f1": len(pairs),
         "uas": len(attached),
-        "las": sum(_universal(mine.relation) == _universal(gold.relation) for mine, gold in attached),
+        "las": sum(mine.relation.split(":")[0] == gold.relation.split(":")[0] for mine, gold in attached),
         "upos": sum(mine.part_of_speech == gold.part_of_speech for mine, gold in pairs),
         "lemmas": sum(mine.lemma.lower() == gold.lemma.lower() for mine, gold in pairs),
     }
@@ -135,5 +132,58 @@ def attachment_scores(predicted: Sequence[PlacedWord], true: Sequence[PlacedWord
     return {name: 2 * count / size if size else 0.0 for name, count in right.items()}
 
 
-def _universal(relation: str) -> str:
-    return relation.partition(":")[0]
+KindSpan = tuple[int, int, int]  # kind, first word, last word (inclusive)
+
+
+def bio_tags(spans: Iterable[KindSpan], words: int) -> NDArray[np.int64]:
+    """(words,) tags of spans that do not overlap; a span that overlaps an earlier one raises `ValueError`."""
+    tags = np.zeros(words, dtype=np.int64)
+    for kind, first, last in spans:
+        if tags[first : last + 1].any():
+            raise ValueError(f"span {(kind, first, last)} overlaps another")
+        tags[first] = 1 + 2 * kind
+        tags[first + 1 : last + 1] = 2 + 2 * kind
+    return tags
+
+
+def bio_spans(tags: Sequence[int] | NDArray[np.int64]) -> list[KindSpan]:
+    """The spans of a valid sequence of tags, in order."""
+    spans: list[KindSpan] = []
+    for word, tag in enumerate(map(int, tags)):
+        if tag % 2 == 1:
+            spans.append(((tag - 1) // 2, word, word))
+        elif tag:
+            kind, first, _ = spans[-1]
+            spans[-1] = (kind, first, word)
+    return spans
+
+
+def best_bio_tags(scores: NDArray[np.floating], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(batch, words) tags of the highest sum of scores: I-k stands only after B-k or I-k (Viterbi).
+
+    The tags' scores are independent, so the constraint is the only link between neighbours. Ties go to the lower tag
+    of the earlier word. Beyond a sequence's length, (batch,), tags are 0. Scores are (batch, words, 1 + 2n), such as
+    log-probabilities; −∞ forbids a tag, O is never forbidden.
+    """
+    batch, words, tags = scores.shape
+    if words == 0:
+        return np.zeros((batch, 0), dtype=np.int64)
+    beyond = np.where(np.arange(tags) == 0, 0.0, -np.inf)
+    scores = np.where((np.arange(words) < lengths[:, None])[..., None], scores, beyond)
+    rows = np.arange(batch)
+    total = scores[:, 0].copy()
+    total[:, 2::2] = -np.inf
+    best = np.zeros((words, batch), dtype=np.int64)  # tags of the word before
+    on = np.zeros((words, batch, tags), dtype=bool)  # whether I-k there is better than B-k, for I-k
+    for word in range(1, words):
+        begun, inside = total[:, 1::2], total[:, 2::2]
+        best[word], on[word, :, 2::2] = total.argmax(axis=1), inside > begun
+        total, longer = scores[:, word] + total[rows, best[word], None], np.maximum(begun, inside)
+        total[:, 2::2] = scores[:, word, 2::2] + longer
+    result = np.zeros((batch, words), dtype=np.int64)
+    result[:, -1] = total.argmax(axis=1)
+    for word in range(words - 1, 0, -1):
+        tag = result[:, word]
+        is_inside = (tag > 0) & (tag % 2 == 0)
+        result[:, word - 1] = np.where(is_inside, tag - 1 + on[word, rows, tag], best[word])
+    return result

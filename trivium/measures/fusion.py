@@ -5,10 +5,9 @@ normalising. A system that returned nothing at all for a query contributes 0 to 
 carries the paper's routing `α_b B + α_d D + F α_a A + (1-F)(α_i I + α_c C)`: where no face is found (F = 0) the face
 system's list is empty, where one is (F = 1) the lists of the systems on whole images are.
 
-PosFuse (Lillis et al., SIGIR 2010) fuses by the probability that a document at a position is relevant:
-`P(d) = Σ_s P_s(r_s(d))`, where `P_s(r)` is the share of the training queries whose document at rank r of system s is
-relevant, among those for which s returned that many documents. Only positions count: any normalisation that keeps the
-order of a list gives the same fused scores.
+PosFuse (Lillis et al., SIGIR 2010) fuses by the probability that a document at a position is relevant,
+`P(d) = Σ_s P_s(r_s(d))`, with `P_s(r)` the share of the training queries whose document at rank r of system s is
+relevant, among those for which s returned that many documents.
 """
 
 import math
@@ -200,12 +199,9 @@ def weighted_sum(normalized: NDArray[np.float64], weights: NDArray[np.float64]) 
 def linear_fusion(
     runs: Sequence[Run], weights: Sequence[float], *, depth: int | None, normalization: str = "z_score", name: str = ""
 ) -> Run:
-    """Rank by the weighted sum of normalised scores.
+    """Rank by the weighted sum of scores normalised by `z_score`, `min_max` or `rank`.
 
-    Args:
-        weights: one a system, ≥ 0; only their proportions matter.
-        depth: documents kept a query; None keeps all candidates.
-        normalization: `z_score`, `min_max` or `rank`.
+    There is one weight ≥ 0 a system, and only their proportions matter; a depth of None keeps all candidates.
     """
     if len(weights) != len(runs):
         raise ValueError(f"{len(runs)} runs, but {len(weights)} weights")

@@ -54,12 +54,8 @@ def fit_irt(correct: ArrayLike, answered: ArrayLike | None = None, *, discrimina
 
     b ~ N(0, σ²). In the Rasch model a = 1; in the two-parameter one log a ~ N(0, τ²). Questions with the same pattern
     of answers have the same integral, `∫∫ Π_j P^y (1 - P)^(1 - y) φ(b; σ) φ(log a; τ) db d log a`. Abilities have a
-    prior N(0, 5²). `ValueError`: not a matrix with models and questions, or the two have different shapes.
-
-    Args:
-        correct: (models, questions) of true and false.
-        answered: (models, questions), false where an answer is missing, which then counts nowhere; None: none is.
-        discriminates: whether questions differ in a.
+    prior N(0, 5²). Answers are (models, questions), correct or not; one that is not `answered` counts nowhere, None:
+    all are. `ValueError`: not a matrix with models and questions, or the two have different shapes.
     """
     from scipy.optimize import minimize  # its import takes a fifth of a second
     from scipy.special import expit, log_expit, logsumexp

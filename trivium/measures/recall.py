@@ -24,11 +24,8 @@ def ranks_of_embeddings(
     """1 + the number of items of other owners whose inner product is at least that of the best own one, (queries,).
 
     Products are computed in float64 and rounded to float32. So equal vectors tie, and the ranks do not depend on how
-    the product was cut. `ValueError`: a value that is not finite, or a query without an own item.
-
-    Args:
-        queries: (queries, width) float.
-        gallery: (items, width) float, may be memory-mapped float16.
+    the product was cut. Queries are (queries, width), the gallery (items, width), perhaps memory-mapped float16.
+    `ValueError`: a value that is not finite, or a query without an own item.
     """
     owners, of_gallery = np.asarray(query_owners), np.asarray(gallery_owners)
     vectors, items = _finite(queries), _finite(gallery)

@@ -55,10 +55,7 @@ def follow(head: Run, run: Run) -> Run:
 def best_passages(run: Run, article_of: NDArray[np.int64]) -> Run:
     """The run over articles in which each article stands at the rank and score of its first passage.
 
-    `ValueError`: the run holds a passage that is not in `article_of`.
-
-    Args:
-        article_of: (passages,) the article of each passage.
+    `article_of` is (passages,). `ValueError`: the run holds a passage that is not in it.
     """
     if run.documents.size and run.documents.max() >= len(article_of):
         raise ValueError(f"run {run.name!r} holds passage {run.documents.max()}, but there are {len(article_of)}")

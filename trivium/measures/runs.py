@@ -78,9 +78,7 @@ class Run:
     ) -> Self:
         """Rank each row by score, highest first; equal scores by lower document id.
 
-        Args:
-            documents: (queries, n) ids, -1 where there is none (anywhere in the row).
-            scores: (queries, n) finite scores; ignored where there is no document.
+        Both are (queries, n); ids are -1 where there is none, anywhere in the row, and scores are ignored there.
         """
         documents = np.atleast_2d(np.asarray(documents, dtype=np.int64))
         scores = np.where(documents == PADDING, -np.inf, np.asarray(scores, dtype=np.float64))
@@ -208,16 +206,11 @@ def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:
     about a query that only one of them has: `select` first, or give it an empty row.
     """
     check_same_queries(run.queries, qrels.queries, f"run {run.name!r}", "qrels")
-    return mark_relevant(run.documents, qrels.select(run.queries))
-
-
-def mark_relevant(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.bool_]:
-    """Whether each document is relevant: row i of (queries, n) document ids against query i of the qrels."""
-    return look_up_grades(documents, qrels) > 0
+    return look_up_grades(run.documents, qrels.select(run.queries)) > 0
 
 
 def look_up_grades(documents: NDArray[np.int64], qrels: Qrels) -> NDArray[np.int64]:
-    """The grade of each document, 0 where it is not relevant; as `mark_relevant`."""
+    """The grade of each document, 0 where irrelevant: row i of (queries, n) ids against query i of the qrels."""
     matrix = np.zeros(documents.shape, dtype=np.int64)
     for row, (relevant, grades) in enumerate(zip(qrels.relevant, qrels.grades, strict=True)):
         if len(relevant):

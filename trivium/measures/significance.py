@@ -49,11 +49,8 @@ def fisher_randomization(values: ArrayLike, *, permutations: int = 100_000, seed
 def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> list[str]:
     """For each system the letters of those that it beats: a higher mean, with p ≤ level.
 
-    Systems are lettered a, b, c, … in their order. `ValueError`: more systems than letters, or shapes that do not fit.
-
-    Args:
-        values: (systems, queries) of one measure.
-        p: (systems, systems) p-values, from `fisher_randomization`.
+    Systems are lettered a, b, c, … in their order. Values are (systems, queries) of one measure, p (systems, systems)
+    of `fisher_randomization`. `ValueError`: more systems than letters, or shapes that do not fit.
     """
     mean = _finite(values, dimensions=2).mean(axis=1)
     p = np.asarray(p, dtype=np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.measures.fusion import normalized_blocks, unit_sum, weighted_sum
-from trivium.measures.runs import Qrels, Run, check_same_queries, mark_relevant
+from trivium.measures.runs import Qrels, Run, check_same_queries, look_up_grades
 
 _CHUNK = 1 << 16  # fused scores in flight: half a MiB stays in cache
 
@@ -49,25 +49,19 @@ def mean_reciprocal_ranks(
     depth: int | None,
     normalization: str = "z_score",
 ) -> NDArray[np.float64]:
-    """MRR of the fused run for each weighting, without sorting it.
+    """MRR of the fused run for each of (weightings, systems) weights, scaled to sum 1, without sorting it.
 
     The first relevant document of a ranking is the relevant one with the highest score, of equal ones that with the
     lowest id; its rank is 1 + the number of candidates that score higher, or the same with a lower id. `ValueError`:
-    candidates and qrels are about different queries, or as `gather`, `normalize` and `unit_sum`.
-
-    Args:
-        weights: (weightings, systems); scaled to sum 1.
-        depth: relevant documents at lower ranks count 0; None looks at all candidates.
-
-    Returns:
-        (weightings,) means over the queries.
+    candidates and qrels are about different queries, or as `gather`, `normalize` and `unit_sum`. Relevant documents at
+    ranks below `depth` count 0; None looks at all candidates.
     """
     if runs:
         check_same_queries(runs[0].queries, qrels.queries, "the runs", "qrels")
     weights = np.stack([unit_sum(row) for row in weights])
     total = np.zeros(len(weights))
     for candidates, normalized in normalized_blocks(runs, normalization):
-        relevant = mark_relevant(candidates.documents, qrels.select(candidates.queries))
+        relevant = look_up_grades(candidates.documents, qrels.select(candidates.queries)) > 0
         sizes = (candidates.documents >= 0).sum(axis=1)
         for query in np.flatnonzero(relevant.any(axis=1)):
             scores = np.ascontiguousarray(normalized[:, query, : sizes[query]])
@@ -81,9 +75,7 @@ def _first_ranks(
 ) -> NDArray[np.int64]:
     """Rank of the first relevant candidate for each weighting; the sums are made as `linear_fusion` makes them.
 
-    Args:
-        scores: (systems, n) normalised scores of a query's candidates, in ascending order of ids.
-        weights: (weightings, systems) of sum 1.
+    `scores` are (systems, n), normalised, of a query's candidates in ascending order of ids; `weights` have sum 1.
     """
     ranks = np.empty(len(weights), dtype=np.int64)
     chunk = max(1, _CHUNK // scores.shape[1])

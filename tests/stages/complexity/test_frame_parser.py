@@ -23,7 +23,7 @@ from trivium.core.stage import Context
 from trivium.core.tracking import Tracker
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.measures.bio import bio_spans
+from trivium.measures.frames import bio_spans
 
 PARAMETERS = FrameParserParameters(
     windows=16, frames=16, mini_batch=64, steps=120, learning_rate=5e-3, weight_decay=0.01, warmup=0.1, max_gradient_norm=1.0,

@@ -20,8 +20,16 @@ from trivium.core.parameters import Parameters
 from trivium.core.tables import write_csv
 from trivium.measures.agreement import HardnessAgreement
 from trivium.measures.bootstrap import OPTIONS, cluster_bootstrap
-from trivium.measures.effects import NEITHER, NO, YES, below_zero, floor_points, mean_differences
-from trivium.measures.rank_tests import frame_level, mann_whitney
+from trivium.measures.effects import (
+    NEITHER,
+    NO,
+    YES,
+    below_zero,
+    floor_points,
+    frame_level,
+    mann_whitney,
+    mean_differences,
+)
 from trivium.measures.significance import holm
 
 Effects = dict[str, NDArray]

@@ -24,7 +24,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.frame_corpora import read_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.measures.bio import KindSpan, bio_tags
+from trivium.measures.frames import KindSpan, bio_tags
 from trivium.nets import training
 from trivium.nets.frame_parser import tagging_loss
 from trivium.nets.tokens import pad

@@ -17,7 +17,7 @@ from transformers import PreTrainedTokenizerBase
 from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
 from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, windows_of, words_of
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
-from trivium.measures.bio import best_bio_tags, bio_spans
+from trivium.measures.frames import best_bio_tags, bio_spans
 from trivium.nets.device import halving_batches, length_sorted_batches
 from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
 from trivium.nets.tokens import pad

@@ -15,8 +15,8 @@ from trivium.complexity.effects.analysed_tables import read_factors
 from trivium.complexity.effects.regression import of_frames
 from trivium.core.tables import read_table
 from trivium.formats.facts import FACTORS, sides
+from trivium.measures.bootstrap import ContrastMean, mean_contrast
 from trivium.measures.effects import floor_points
-from trivium.measures.trainings import ContrastMean, mean_contrast
 from trivium.page.complexity.material import LABELS, Effect, Material
 from trivium.page.figures import draw_estimates, estimates_of
 from trivium.page.html import between, figure, render, signed, small
