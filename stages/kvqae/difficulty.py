@@ -12,7 +12,7 @@ from trivium.core.tables import read_table, write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
-from trivium.kvqae.retrieval.lexical_overlap import content_stems, overlap
+from trivium.kvqae.retrieval.evaluation import content_stems, overlap
 from trivium.measures.runs import PADDING, relevance_matrix
 
 MODEL = "kvqae_reader"

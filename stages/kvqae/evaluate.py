@@ -5,9 +5,16 @@ from pathlib import Path
 from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
-from trivium.kvqae.retrieval.evaluation import TEXT, EvaluateParameters, blocks_of, measure_blocks, subsets
+from trivium.kvqae.retrieval.evaluation import (
+    TEXT,
+    EvaluateParameters,
+    LexicalOverlapParameters,
+    blocks_of,
+    measure_blocks,
+    subsets,
+    write_overlaps,
+)
 from trivium.kvqae.retrieval.fusion import ARTICLE_ROWS, PASSAGE_ROWS, RECIPROCAL_RANK_ROW
-from trivium.kvqae.retrieval.lexical_overlap import LexicalOverlapParameters, write_overlaps
 from trivium.kvqae.retrieval.systems import SystemsInUse, system_of
 from trivium.measures.reorder import best_passages
 from trivium.measures.runs import Run

@@ -21,7 +21,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example, sample_passages
-from trivium.kvqae.reader.pairs import Pairs, Sampled, tokenize_sampled
+from trivium.kvqae.reader.reading import Pairs, Sampled, tokenize_sampled
 from trivium.nets import training
 from trivium.nets.feeding import Feed, feeders
 

@@ -4,7 +4,7 @@ from transformers import BertTokenizer
 
 from tests.kvqae.tiny_reader import write_bert
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
-from trivium.kvqae.reader.pairs import answer_characters, answer_targets, tokenize
+from trivium.kvqae.reader.reading import answer_characters, answer_targets, tokenize
 from trivium.measures.answers import AnswerMatcher, normalize_answer
 
 

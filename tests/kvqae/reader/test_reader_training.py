@@ -14,9 +14,8 @@ from tests.kvqae.tiny_training import READER, context, reader_training, same
 from trivium.formats.questions import Question, read_questions
 from trivium.kvqae.reader import reader_training as reader_training_module
 from trivium.kvqae.reader.inputs import read_best, split_by_relevance, texts_of
-from trivium.kvqae.reader.pairs import tokenize_sampled
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
-from trivium.kvqae.reader.reading import Reading, load_reader
+from trivium.kvqae.reader.reading import Reading, load_reader, tokenize_sampled
 from trivium.measures.runs import Run
 
 PRETRAIN = {**READER, "seed": 0, "losses": {"zero_shot": "mean", "zero_shot_max": "max"}}

@@ -8,8 +8,7 @@ import torch
 
 from tests.kvqae.tiny_reader import write_world
 from trivium.kvqae.reader.inputs import texts_of
-from trivium.kvqae.reader.pairs import tokenize
-from trivium.kvqae.reader.reading import Reading, answer, load_reader, passage_weights, read_pairs
+from trivium.kvqae.reader.reading import Reading, answer, load_reader, passage_weights, read_pairs, tokenize
 from trivium.nets.reader import shared_log_softmax
 
 QUESTION = "where was this man born ?"

@@ -13,7 +13,7 @@ from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.reader.inputs import judge_listed, read_best, split_by_relevance, texts_of
-from trivium.kvqae.reader.pairs import tokenize_sampled
+from trivium.kvqae.reader.reading import tokenize_sampled
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, loss_of
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.runs import Run

@@ -7,7 +7,7 @@ import spacy
 from spacy.lookups import Lookups
 
 from trivium.core.tables import write_json_lines
-from trivium.kvqae.retrieval.lexical_overlap import (
+from trivium.kvqae.retrieval.evaluation import (
     LexicalOverlapParameters,
     content_stems,
     overlap,

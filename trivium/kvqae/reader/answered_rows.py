@@ -19,12 +19,13 @@ from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, judge_listed, select_passages
-from trivium.kvqae.reader.pairs import Pair, map_pairs
 from trivium.kvqae.reader.reading import (
     Answer,
+    Pair,
     Reading,
     answer,
     load_reader,
+    map_pairs,
     passage_weights,
     read_pairs,
 )

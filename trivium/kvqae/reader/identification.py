@@ -22,9 +22,8 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, PassageTexts
 from trivium.kvqae.reader.answered_rows import Values, answer_all, measure
 from trivium.kvqae.reader.inputs import Row, judge_listed, select_passages
-from trivium.kvqae.reader.pairs import Pair
 from trivium.kvqae.reader.prompted import Message, Part, ask_messages, is_readable
-from trivium.kvqae.reader.reading import Reading
+from trivium.kvqae.reader.reading import Pair, Reading
 from trivium.kvqae.retrieval.dense_search import KB, QUERIES
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import PADDING, Run

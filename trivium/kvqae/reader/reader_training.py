@@ -16,8 +16,16 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, split_by_relevance
-from trivium.kvqae.reader.pairs import Pairs, Sampled, answer_characters, answer_targets
-from trivium.kvqae.reader.reading import answer, load_reader, read_pairs, save_reader
+from trivium.kvqae.reader.reading import (
+    Pairs,
+    Sampled,
+    answer,
+    answer_characters,
+    answer_targets,
+    load_reader,
+    read_pairs,
+    save_reader,
+)
 from trivium.measures.answers import exact_match, f1
 from trivium.measures.runs import PADDING, Run
 from trivium.nets.device import autocast

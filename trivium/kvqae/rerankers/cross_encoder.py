@@ -22,7 +22,7 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, judge_listed, split_by_relevance
-from trivium.kvqae.reader.pairs import Pair, Pairs, Sampled, load_pair_model, longest_first, map_pairs, tokenize
+from trivium.kvqae.reader.reading import Pair, Pairs, Sampled, load_pair_model, longest_first, map_pairs, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Qrels, Run
