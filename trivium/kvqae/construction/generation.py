@@ -1,9 +1,7 @@
 """Generate questions about pictures: an ambiguous mention replaces that of the entity (kvqae.md §2, step 5).
 
-A person is mentioned by an occupation ("this writer"), any other entity by a type ("this bridge"); an entity with a
-gender also by "this man" or "this woman", and by a pronoun that fits the mention's dependency: he-him-his,
-she-her-hers. Two mentions of one entity make one question, two of different entities make two. A question that still
-names the entity, or that contains its answer, is not generated. The output has one JSON object a line.
+Two mentions of one entity make one question, two of different entities make two. What can be mentioned how, and why a
+question is not generated: docs/kvqae-construction.md.
 """
 
 import random

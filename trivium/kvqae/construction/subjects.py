@@ -1,8 +1,7 @@
 """Describe linked entities by Wikidata, and select those that questions may be about (kvqae.md §2, step 3).
 
-A subject can be shown: its type is in a manual list of concrete types or a subtype of one, or it is a person, who must
-be deceased (GDPR). The knowledge base must have an image of it; its Commons category, if any, is used in the next step.
-Wikidata changes: the image is the one that the knowledge base's own entities name, not today's.
+Wikidata changes: the image is the one that the knowledge base's own entities name, not today's. The Commons category,
+if any, is used in the next step.
 """
 
 import re

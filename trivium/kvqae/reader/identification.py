@@ -1,7 +1,6 @@
 """Identify a picture's entity: a model behind an endpoint chooses among retrieved ones (kvqae.md §5).
 
-The model sees the picture, the question, and numbered names, with their articles' pictures if there are any. It replies
-with a number; 0 means none of them. Then only the passages of this entity are read.
+It replies with the number of a name, or 0 for none of them. Then only the passages of this entity are read.
 """
 
 import hashlib

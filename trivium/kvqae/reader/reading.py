@@ -233,11 +233,8 @@ def read_pairs(
 ) -> dict[Pair, Reading]:
     """Find the best span of each distinct pair (question text, passage id), in `title [SEP] text`.
 
-    Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); results do not
-    depend on their order. The model is left in evaluation mode.
-
-    Args:
-        longest: most tokens in an answer.
+    Pairs are cut to `max_tokens` and encoded in batches by length (halved when GPU memory runs out); answers have at
+    most `longest` tokens. The model is left in evaluation mode.
     """
     model.eval()
     device = model.device

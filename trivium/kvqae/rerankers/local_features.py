@@ -1,7 +1,6 @@
 """Compute DELG-style global and local descriptors of the images that RRT compares (kvqae.md §4).
 
-Other images are not described, since a description is a hundred times as large as all other features of an image. A
-list is a text file, one image name a line.
+Other images are not described: a description is a hundred times as large as all other features of an image.
 """
 
 from collections import Counter

@@ -1,11 +1,8 @@
 """Compute Tables 2, 3 and 4, for all questions and subsets, and Figure 4 (kvqae.md §6).
 
 Every row of a block is measured on the same questions. Differences are tested pairwise within the block by Fisher's
-randomization test; a row's letters name the rows that it beats.
-
-Figure 4 is the share of the question's words in the first passage. The paper gives no formula. Here it is the share of
-the question's distinct content lemmas that are in the passage, with its title. Lemmas come from spaCy's English
-lemmatiser; without a model, Snowball stems replace them, and the metrics say so.
+randomization test; a row's letters name the rows that it beats. For Figure 4 (kvqae.md §7) lemmas come from spaCy's
+English lemmatiser; without a model, Snowball stems replace them, and the metrics say so.
 """
 
 import re

@@ -37,11 +37,8 @@ def rerank(
 ) -> Run:
     """Rank each list's passages by the cosine of the question's face and the face of their article's image.
 
-    Args:
-        initial: run of the questions with a face.
-        faces: (questions, dimension), those of the questions' images.
-        base_faces: (images, dimension), those of the knowledge base, memory-mapped; only needed rows are read.
-        image_of: (passages,) row of the passage's image in `base_faces`, -1 without a human's face: left out.
+    Faces of the run's questions are (questions, dimension). `base_faces`, (images, dimension), may be memory-mapped;
+    `image_of` has each passage's row in them, -1 without a human's face: left out.
     """
     images = np.where(initial.documents == PADDING, -1, image_of[initial.documents])
     shown, scores = images >= 0, np.zeros(images.shape)

@@ -1,9 +1,8 @@
 """Re-rank by local patches that two pictures share in the same arrangement (kvqae.md §4). Beyond the paper.
 
-RRT compares local features that DELG's own tool extracts. This re-ranker uses the vectors of a frozen ViT for its
-patches instead. Two patches match if each is the other's nearest in cosine. Matches count if one similarity transform
-(shift, turn, scale) moves them onto each other, as RANSAC finds it (Fischler and Bolles 1981). A pair of pictures has
-the sum of their cosines as its score, as a share of the patches. No fusion uses this re-ranker.
+Patches are vectors of a frozen ViT. Two match if each is the other's nearest in cosine. Matches count if one similarity
+transform (shift, turn, scale) moves them onto each other, as RANSAC finds it (Fischler and Bolles 1981). A pair of
+pictures has the sum of their cosines as its score, as a share of the patches. No fusion uses this re-ranker.
 """
 
 from collections.abc import Sequence
@@ -42,8 +41,7 @@ class PatchSettings(RerankerSettings):
 def match(query: NDArray[np.float32], target: NDArray[np.float32]) -> float:
     """Sum the cosines of verified matches, divided by the number of the query's patches: 0 to 1.
 
-    Args:
-        query, target: (rows, columns, width), patches of either picture, of length 1.
+    Either picture has patches of length 1, (rows, columns, width).
     """
     import cv2
 
