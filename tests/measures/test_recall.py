@@ -5,8 +5,8 @@ import pytest
 import ranx
 from scipy.stats import skew
 
-from trivium.measures import recall as module
-from trivium.measures.recall import occurrence_skew, ranks_of_embeddings, recall
+from trivium.measures import odmap as module
+from trivium.measures.odmap import occurrence_skew, ranks_of_embeddings, recall
 
 
 def ranks_of_scores(scores, query_owners, gallery_owners):

@@ -27,7 +27,7 @@ from trivium.decorrelation.retrieval.sharded_model import encode_captions, encod
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Corpus
-from trivium.measures.recall import ranks_of_embeddings
+from trivium.measures.odmap import ranks_of_embeddings
 from trivium.nets import training
 from trivium.nets.device import pick_device
 

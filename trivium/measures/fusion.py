@@ -85,10 +85,6 @@ def _align(runs: Sequence[Run], rows: slice) -> Candidates:
     return candidates
 
 
-Normalization = Callable[[Candidates], NDArray[np.float64]]
-"""(systems, queries, n) scores of candidates, 0 where a system has no list or padding."""
-
-
 def _default_minimum(candidates: Candidates) -> NDArray[np.float64]:
     """Scores with each system's minimum for the query where it did not return a document; NaN where no list."""
     lowest = np.fmin.reduce(candidates.scores, axis=2, initial=np.nan, keepdims=True)
@@ -156,7 +152,9 @@ def rank(candidates: Candidates) -> NDArray[np.float64]:
     return np.where(listed, 1 - (last - 1) / np.maximum(length, 1), 0.0)
 
 
-NORMALIZATIONS: dict[str, Normalization] = {"z_score": z_score, "min_max": min_max, "rank": rank}
+# Of candidates, to (systems, queries, n) scores, 0 where a system has no list or padding.
+NORMALIZATIONS: dict[str, Callable[[Candidates], NDArray[np.float64]]]
+NORMALIZATIONS = {"z_score": z_score, "min_max": min_max, "rank": rank}
 
 
 def normalize(candidates: Candidates, name: str) -> NDArray[np.float64]:

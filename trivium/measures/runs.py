@@ -103,10 +103,7 @@ class Run:
         return replace(cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name), names=names)
 
     def select(self, queries: Iterable[str]) -> "Run":
-        """The rows of these queries, in their order.
-
-        `ValueError`: a query is not in the run.
-        """
+        """The rows of these queries, in their order; `ValueError`: a query is not in the run."""
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, f"the run {self.name!r} lacks")
         return replace(self, queries=queries, documents=self.documents[rows], scores=self.scores[rows])
@@ -188,10 +185,7 @@ class Qrels:
         return cls(tuple(graded), tuple(ids), own, names)
 
     def select(self, queries: Iterable[str]) -> "Qrels":
-        """The judgements of these queries, in their order.
-
-        `ValueError`: a query is not in the qrels.
-        """
+        """The judgements of these queries, in their order; `ValueError`: a query is not in the qrels."""
         queries = tuple(queries)
         rows = _rows_of(queries, self.queries, "not judged:")
         return Qrels(

@@ -50,15 +50,12 @@ def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> lis
     """For each system the letters of those that it beats: a higher mean, with p ≤ level.
 
     Systems are lettered a, b, c, … in their order. Values are (systems, queries) of one measure, p (systems, systems)
-    of `fisher_randomization`. `ValueError`: more systems than letters, or shapes that do not fit.
+    of `fisher_randomization`. `ValueError`: more systems than letters.
     """
     mean = _finite(values, dimensions=2).mean(axis=1)
-    p = np.asarray(p, dtype=np.float64)
-    if p.shape != (len(mean), len(mean)):
-        raise ValueError(f"p has shape {p.shape}, expected {(len(mean), len(mean))}")
     if len(mean) > len(string.ascii_lowercase):
         raise ValueError(f"{len(mean)} systems, but only {len(string.ascii_lowercase)} letters")
-    beats = (mean[:, None] > mean) & (p <= level)
+    beats = (mean[:, None] > mean) & (np.asarray(p) <= level)
     return ["".join(string.ascii_lowercase[other] for other in np.flatnonzero(row)) for row in beats]
 
 

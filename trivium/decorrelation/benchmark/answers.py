@@ -25,7 +25,7 @@ from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, cha
 from trivium.decorrelation.evaluation.tables import PictureBootstrap
 from trivium.decorrelation.retrieval.ranking import Retriever, top_captions
 from trivium.decorrelation.retrieval.sharded_model import EncodedPictures, PictureSet, ShardedModel, Vectors, load_once
-from trivium.measures.recall import Ranks
+from trivium.measures.odmap import Ranks
 
 _PICTURES = 16  # with all their vectors, against all texts
 

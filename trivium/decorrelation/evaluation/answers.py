@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from trivium.core.tables import read_table
 from trivium.formats.pictures import Corpus, removal_id
-from trivium.measures.odmap import names_any, odmap
-from trivium.measures.recall import occurrence_skew, recall
+from trivium.measures.odmap import names_any, occurrence_skew, odmap, recall
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ from trivium.decorrelation.retrieval.sharded_model import (
 from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
-from trivium.measures.recall import Ranks, ranks_of_embeddings
+from trivium.measures.odmap import Ranks, ranks_of_embeddings
 from trivium.vision.neighbours import Ids, Scores, exact_search
 
 
