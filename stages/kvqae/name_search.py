@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
@@ -13,7 +14,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
-from trivium.kvqae.retrieval.image_search import ARTICLES, VECTORS, ImageIndex, NameSearchParameters, illustrated_names
+from trivium.kvqae.retrieval.image_search import ARTICLES, VECTORS, ImageIndex, NameSearchParameters
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
@@ -36,7 +37,9 @@ def main(
     out: Path = Path("data/kvqae/runs/text/{encoder}_names"),
 ) -> dict[str, float]:
     """Write the names' vectors, `{split}.trec` and `{split}_articles.trec`, without unreadable pictures."""
-    numbers, names = illustrated_names(articles)
+    table = read_table(articles, ["article", "title", "image"])
+    illustrated = table.filter(pc.is_valid(table["image"]))
+    numbers, names = illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()
     features = ImageFeatures.read(question_features)
     pictures = features.matrix(encoder)
     tower = ClipText(parameters.settings.model, pick_device())
@@ -50,7 +53,7 @@ def main(
                 part = names[first : first + SHARD]
                 matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
         np.save(target / ARTICLES, numbers)
-    table, owner = read_table(articles, ["article"]), read_table(passages, ["article"])["article"].to_numpy()
+    owner = read_table(passages, ["article"])["article"].to_numpy()
     index = ImageIndex.of_names(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
     metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
     system = system_of(encoder)

@@ -258,19 +258,16 @@ def read_pairs(
         rows = np.arange(len(part))
         first = tokens.offsets[rows, starts.numpy(), 0].tolist()
         last = tokens.offsets[rows, ends.numpy(), 1].tolist()
-        passages = (SEPARATOR.join(texts[passage]) for _, passage in part)
-        return [_reading(*parts) for parts in zip(passages, first, last, scores.tolist(), strict=True)]
+        readings = []
+        for (_, passage), start, end, (score, *masses) in zip(part, first, last, scores.tolist(), strict=True):
+            if score == -np.inf:
+                start = end = 0
+            readings.append(Reading(SEPARATOR.join(texts[passage])[start:end], start, end, score, *masses))
+        return readings
 
     ordered = longest_first(pairs, texts)
     pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
     return dict(zip(ordered, chain.from_iterable(pipeline.with_progress("reading", "pair")), strict=True))
-
-
-def _reading(passage: str, start: int, end: int, scores: Sequence[float]) -> Reading:
-    score, start_mass, end_mass = scores
-    if score == -np.inf:
-        start = end = 0
-    return Reading(passage[start:end], start, end, score, start_mass, end_mass)
 
 
 def passage_weights(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 from transformers import BertForSequenceClassification, BertTokenizer
 
-from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.question_training import QuestionTrainingParameters, train
 from trivium.kvqae.reader.inputs import TrainingData, judge_listed, split_by_relevance
-from trivium.kvqae.reader.reading import Pair, Pairs, Sampled, load_pair_model, longest_first, map_pairs, tokenize
+from trivium.kvqae.reader.reading import Pair, Pairs, Sampled, load_pair_model, longest_first, tokenize
 from trivium.measures.ranking import mean_reciprocal_rank
 from trivium.measures.reorder import reorder
 from trivium.measures.runs import PADDING, Qrels, Run
@@ -97,15 +96,6 @@ def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
     texts = [questions[row].text for row in rows.tolist()]
     scores[rows, columns] = score(list(zip(texts, passages, strict=True)))
     return reorder(run, scores)
-
-
-def score_by_shards(
-    folder: Path, pairs: Sequence[Pair], texts: PassageTexts, *, max_tokens: int, batch: int, engine: Engine
-) -> NDArray[np.float64]:
-    """Score pairs by the cross-encoder of a folder, in shards on the engine; as `score_pairs`."""
-    score = partial(score_shard, folder=folder, max_tokens=max_tokens, batch=batch)
-    by_pair = map_pairs(score, pairs, texts, batch, engine, "scoring")
-    return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
 
 
 def score_shard(

@@ -137,11 +137,6 @@ def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> d
     return {name: run.complete(queries) for name, run in runs.items()}
 
 
-def drop_empty(runs: Mapping[str, Run]) -> dict[str, Run]:
-    """Drop the runs without a list for any query; keep all if none has one."""
-    return {name: run for name, run in runs.items() if (run.documents != PADDING).any()} or dict(runs)
-
-
 def keep_initial(run: Run, initial: Run) -> Run:
     """Give each query without a list its initial one; both runs have the same queries in the same order."""
     none = (run.documents == PADDING).all(axis=1, keepdims=True)
@@ -219,7 +214,8 @@ def choose(
 
     def lists_of(name: str, image: Run | None = None) -> dict[str, Run]:
         by_name = runs if image is None else {**runs, "image": image}
-        return default_minimum(drop_empty({system: by_name[system] for system in systems[name]}))
+        own = {system: by_name[system] for system in systems[name]}
+        return default_minimum({name: run for name, run in own.items() if (run.documents != PADDING).any()} or own)
 
     images = lists_of("image")
     image_ways = try_all(images, qrels, step)

@@ -72,16 +72,12 @@ def encode_shards(
     for prepared, (_, folder, _), after in zip(feed, batches, [*batches[1:], None], strict=True):
         parts.append(embed_prepared(prepared, loaded))
         if after is None or after[1] != folder:
-            _write(parts, folder)
+            with write_folder(folder) as features:
+                write_table(features / PICTURES, pa.concat_tables(part.table for part in parts))
+                write_json(features / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
+                np.save(features / VECTORS, np.concatenate([part.matrix for part in parts]))
             parts = []
     return folders
-
-
-def _write(parts: Sequence[Features], folder: Path) -> None:
-    with write_folder(folder) as features:
-        write_table(features / PICTURES, pa.concat_tables(part.table for part in parts))
-        write_json(features / FLAWED, {flaw: sum(part.flaws[flaw] for part in parts) for flaw in FLAWS})
-        np.save(features / VECTORS, np.concatenate([part.matrix for part in parts]))
 
 
 def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:

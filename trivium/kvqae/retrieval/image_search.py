@@ -20,7 +20,6 @@ from pydantic import Field, model_validator
 
 from trivium.core.matrices import read_matrix
 from trivium.core.parameters import Parameters
-from trivium.core.tables import read_table
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.kvqae.retrieval.systems import NAMES
@@ -178,10 +177,3 @@ class NameSearchParameters(Parameters):
         if str(self.settings.model) != str(self.pictures.get("model")):
             raise ValueError(f"names and pictures need the two towers of one model: {self.pictures.get('model')}")
         return self
-
-
-def illustrated_names(articles: Path) -> tuple[NDArray[np.int64], Sequence[str]]:
-    """Return numbers and titles of the articles with an image."""
-    table = read_table(articles, ["article", "title", "image"])
-    illustrated = table.filter(pc.is_valid(table["image"]))
-    return illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()

@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -26,11 +26,6 @@ from trivium.vision.encoder_registry import ImageEncoders
 
 NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower reads names
 
-NameEncoders = Annotated[
-    dict[str, dict[str, Any]],
-    Field(default_factory=dict, description="Image encoders whose text tower reads entities' names"),
-]
-
 
 class SystemsInUse(Parameters):
     """Encoders in use, in their order; part of several sections."""
@@ -42,7 +37,9 @@ class SystemsInUse(Parameters):
     }
     text_encoders: TextEncoders
     image_encoders: ImageEncoders
-    name_encoders: NameEncoders
+    name_encoders: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="Image encoders whose text tower reads entities' names"
+    )
 
 
 def system_of(encoder: str) -> str:

@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from functools import partial
 
+import numpy as np
+from numpy.typing import NDArray
+
 from trivium.formats.questions import Question
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.measures.reorder import follow
@@ -20,17 +23,17 @@ class Text(Reranker):
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Re-rank the best `depth` passages; shorter lists are re-ranked whole, empty ones stay empty."""
         from trivium.kvqae.reader.inputs import texts_of
-        from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_by_shards
+        from trivium.kvqae.reader.reading import map_pairs
+        from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_shard
 
-        best = initial.first(self.settings.depth)
-        score = partial(
-            score_by_shards,
-            self.settings.reads[0],
-            texts=texts_of(self.inputs.passages, self.inputs.articles, best.documents),
-            max_tokens=self.inputs.max_tokens,
-            batch=self.inputs.batch,
-            engine=self.inputs.engine,
-        )
+        best, inputs = initial.first(self.settings.depth), self.inputs
+        texts = texts_of(inputs.passages, inputs.articles, best.documents)
+        shard = partial(score_shard, folder=self.settings.reads[0], max_tokens=inputs.max_tokens, batch=inputs.batch)
+
+        def score(pairs: Sequence[tuple[str, int]]) -> NDArray[np.float64]:
+            by_pair = map_pairs(shard, pairs, texts, inputs.batch, inputs.engine, "scoring")
+            return np.array([by_pair[pair] for pair in pairs], np.float64)
+
         reranked = rerank_run(questions, best, score)
         lengths = (best.documents != PADDING).sum(axis=1)
         return follow(reranked, initial), {
