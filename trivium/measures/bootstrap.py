@@ -183,7 +183,8 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
     means = means[np.isfinite(means)]
     low, high = percentiles(means, _CONFIDENCE)
     error = float(means.std(ddof=1))
-    observed, p_items = sides.differences(), None
+    observed = sides.differences()
+    p_items: float | None = None
     if sides.paired:  # all of an item's values are swapped at once
         sums = (sides.better - sides.other).mean(axis=0)
         p = fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)

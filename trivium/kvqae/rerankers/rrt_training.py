@@ -152,10 +152,10 @@ def gather_pairs(features: FeatureFolder, pairs: Rows, same: NDArray[np.float32]
 def mean_loss_gradient(model: RerankingTransformer, pairs: Pairs, micro_batch: int) -> float:
     """Add the gradient of the pairs' mean loss, computed in micro-batches; returns the loss."""
     device = model.classifier.weight.device
-    *sides, same = pairs
+    left, right, same = pairs
 
     def share(part: slice) -> torch.Tensor:
-        parts = (Described(*(tensor[part] for tensor in side)) for side in sides)
+        parts = (Described(*(tensor[part] for tensor in side)) for side in (left, right))
         with autocast(device):
             logits = model(*(widen(side, device) for side in parts))
         targets = same[part].to(device)
