@@ -82,15 +82,14 @@ class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
         names = tuple(map(system_of, others.data.get("name_encoders", {})))
         brought = tuple(dict.fromkeys(filter(is_brought, (name for row in weights.values() for name in row))))
         further = (*others.data.get("text_encoders", TEXT_ENCODERS), *brought)  # the stage looks for the brought ones
-        rows = ROWS | {f"{name}_image": (name,) for name in further}
+        rows = tuned_rows(further, encoders)
         _same_names("row", weights, ROWS, rows)
-        for row, texts in ((row, rows[row]) for row in weights):
-            images = encoders if row.endswith("image") else ()
-            allowed = (*texts, *images, *(() if row in ARTICLE_ROWS else (*names, *brought)))
-            _same_names(f"system of row {row!r}", weights[row], texts, allowed)
-            if images and not set(images) & set(weights[row]):
-                raise ValueError(f"missing system of row {row!r}: an image encoder (choices: {', '.join(images)})")
-            if not any(weights[row].values()):
+        for row, alphas in weights.items():
+            allowed = (*rows[row], *(() if row in ARTICLE_ROWS else (*names, *brought)))
+            _same_names(f"system of row {row!r}", alphas, set(rows[row]) - set(encoders), allowed)
+            if row.endswith("image") and not set(encoders) & set(alphas):
+                raise ValueError(f"missing system of row {row!r}: an image encoder (choices: {', '.join(encoders)})")
+            if not any(alphas.values()):
                 raise ValueError(f"all weights of row {row!r} are 0")
         return weights
 
