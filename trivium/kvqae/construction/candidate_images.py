@@ -119,7 +119,14 @@ def choose_images(
     if isinstance(reference, str):
         counts[f"reference_{reference}"] += 1
     scores = {file.title: image_score(file, subject["name"], subject["wikidata_id"]) for file in files}
-    free = [file for file in files if _has_free_licence(file, counts)]
+    free = []
+    for file in files:
+        if (standing := licence_standing(file.license)) == "free":
+            free.append(file)
+            continue
+        counts[f"licence_{standing}"] += 1
+        if standing == "unknown":
+            counts[f"licence_unknown: {file.license.strip().lower() or 'none'}"] += 1
     chosen: list[tuple[CommonsFile, int]] = []
     for file in sorted(free, key=lambda file: (-scores[file.title], file.title)):
         if len(chosen) == parameters.images:
@@ -133,15 +140,6 @@ def choose_images(
         else:
             chosen.append((file, scores[file.title]))
     return chosen
-
-
-def _has_free_licence(file: CommonsFile, counts: Counter[str]) -> bool:
-    standing = licence_standing(file.license)
-    if standing != "free":
-        counts[f"licence_{standing}"] += 1
-    if standing == "unknown":
-        counts[f"licence_unknown: {file.license.strip().lower() or 'none'}"] += 1
-    return standing == "free"
 
 
 def read_categories(path: Path, names: set[str]) -> dict[str, list[CommonsFile]]:

@@ -148,19 +148,19 @@ def link_mention(
 
 
 def _farther(links: Mapping[Mention, Link]) -> set[Mention]:
-    """Find a question's mentions whose article is linked by a nearer mention, and is not meant.
+    """Find the mentions whose article is linked by a nearer mention of the question, and is not meant.
 
     An example is the second in "Unlike X Castle, Y Castle". A mention whose words, articles aside, are all in a name is
     kept, as "Lark" for "Ada Lark".
     """
-    nearest: dict[str, float] = {}
-    for link in links.values():
-        title = link.article.title
-        nearest[title] = min(link.distance, nearest.get(title, link.distance))
+    nearest: dict[tuple[str, str], float] = {}
+    for mention, link in links.items():
+        key = mention.question, link.article.title
+        nearest[key] = min(link.distance, nearest.get(key, link.distance))
     return {
         mention
         for mention, link in links.items()
-        if link.distance > nearest[link.article.title]
+        if link.distance > nearest[mention.question, link.article.title]
         and not any(_bare_words(mention.surface) <= _bare_words(name) for name in link.article.names)
     }
 
@@ -178,32 +178,29 @@ def link_mentions(
 ) -> tuple[list[dict[str, Any]], dict[str, float]]:
     """Link mentions, each a potential question; returns rows of `LINK_SCHEMA`, and counts of those left out."""
     counts: Counter[str] = Counter(dict.fromkeys((*REASONS, CLAIMED), 0))
-    links: dict[str, dict[Mention, Link]] = defaultdict(dict)
+    links: dict[Mention, Link] = {}
     for mention in mentions:
         link_or_reason = link_mention(mention, questions[mention.question], articles, max_distance=max_distance)
         if isinstance(link_or_reason, Link):
-            links[mention.question][mention] = link_or_reason
+            links[mention] = link_or_reason
         else:
             counts[link_or_reason] += 1
-    farther = {mention for of_question in links.values() for mention in _farther(of_question)}
+    farther = _farther(links)
     counts[CLAIMED] = len(farther)
-    rows = []
-    for mention in mentions:
-        question, link = questions[mention.question], links[mention.question].get(mention)
-        if link is None or mention in farther:
-            continue
-        rows.append(
-            vars(mention)
-            | {
-                "title": link.article.title,
-                "wikipedia_id": link.article.wikipedia_id,
-                "wikidata_id": link.article.wikidata_id,
-                "names": list(link.article.names),
-                "answer": question.answer,
-                "answers": list(question.answers),
-                "distance": link.distance,
-            }
-        )
+    rows = [
+        vars(mention)
+        | {
+            "title": article.title,
+            "wikipedia_id": article.wikipedia_id,
+            "wikidata_id": article.wikidata_id,
+            "names": list(article.names),
+            "answer": questions[mention.question].answer,
+            "answers": list(questions[mention.question].answers),
+            "distance": distance,
+        }
+        for mention, (article, distance) in links.items()
+        if mention not in farther
+    ]
     metrics = {
         "mentions": float(len(mentions)),
         "linked": float(len(rows)),
