@@ -66,14 +66,10 @@ class TrainingData:
 def split_by_relevance(
     questions: Sequence[Question], run: Run, texts: PassageTexts, own: Sequence[NDArray[np.int64]] | None = None
 ) -> tuple[list[Example], dict[str, float]]:
-    """Make training examples from a run: passages that contain an answer, and those that do not.
+    """Make training examples from a run of these questions: passages that contain an answer, and those that do not.
 
-    Any alias counts as an answer; the authors' code takes the original answer only.
-
-    Args:
-        questions, run: the same questions in the same order.
-        texts: texts of all passages of `run` and `own`.
-        own: passages of each question's own article; the relevant ones are used if none was retrieved.
+    Any alias counts as an answer; the authors' code takes the original answer only. `texts` has the texts of all
+    passages, also of `own`, those of each question's own article: relevant ones are used if none was retrieved.
 
     Returns:
         The examples, and counts: all questions, those dropped without a relevant passage, those with relevant passages

@@ -86,11 +86,8 @@ def score_pairs(
 ) -> NDArray[np.float64]:
     """Compute the logit of "same" of each pair, (n,).
 
-    Args:
-        model: from `load_rrt`.
-        queries, targets: features of the images on either side.
-        pairs: (n, 2) rows of `queries` and of `targets`, of readable images.
-        batch: pairs scored at once; halved when GPU memory runs out.
+    `pairs` are (n, 2) rows of `queries` and of `targets`, features of the readable images on either side; `batch` pairs
+    are scored at once, fewer when GPU memory runs out.
     """
     # Sorted by length, longest first: little padding, and memory runs out at the start or never.
     order = np.argsort(-(queries.counts[pairs[:, 0]] + targets.counts[pairs[:, 1]]), kind="stable")

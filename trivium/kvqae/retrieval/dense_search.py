@@ -46,10 +46,7 @@ def search(
 ) -> tuple[Scores, Ids, dict[str, float]]:
     """Scores and rows, (queries, depth) each, and with an inverted file its recall beside the exact search.
 
-    Args:
-        embeddings: folder with `kb.npy` and `queries.npy`.
-        engine: maps over the shards.
-        work: an inverted file is built there, as `INDEX`; that of an earlier start is kept.
+    `embeddings` has `kb.npy` and `queries.npy`. An inverted file is built in `work`; that of an earlier start is kept.
     """
     kb, queries = embeddings / KB, embeddings / QUERIES
     size, count = len(read_matrix(kb)), len(read_matrix(queries))
