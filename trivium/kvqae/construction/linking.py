@@ -63,7 +63,6 @@ def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) ->
     for question in questions:
         for link in set(map(page_title, question.links)):
             linking[link].append(question)
-    matchers: dict[str, AnswerMatcher] = {}
     linked: dict[str, LinkedArticle] = {}
     for row, record in tqdm(read_json_lines(articles), desc="articles", unit="article", mininterval=5, leave=False):
         title = record.get("wikipedia_title")
@@ -75,8 +74,7 @@ def read_linked_articles(articles: Path, questions: Iterable[TriviaQuestion]) ->
         article = LinkedArticle(title, read.id, read.wikidata_id, tuple(filter(str.strip, read.aliases)))
         normalized = normalize_answer("\n".join(read.text))
         for question in linking[title]:
-            matcher = matchers.setdefault(question.id, AnswerMatcher(question.answers))
-            if matcher.matches_normalized(normalized):
+            if AnswerMatcher(question.answers).matches_normalized(normalized):
                 article.answers_to.add(question.id)
         linked[title] = article
     return linked
