@@ -14,7 +14,7 @@ from trivium.formats.trec import write_run
 from trivium.kvqae.asking import graph
 from trivium.kvqae.asking.answer import QUERY, PictureView
 from trivium.kvqae.asking.graph import WITHOUT_RRT, Rerankers
-from trivium.kvqae.rerankers.fusion import LinearFusion, systems_of
+from trivium.kvqae.rerankers.fusion import Fusion, systems_of
 from trivium.kvqae.rerankers.model_files import leave_out
 from trivium.kvqae.rerankers.rrt import Base, build_rrt, rerank
 from trivium.measures.runs import Run
@@ -29,7 +29,9 @@ def without_rrt(tmp_path, monkeypatch):
     leave_out(tmp_path / "models/kvqae/rrt")
     write_json(tmp_path / "models/kvqae/rrt/extractor/extractor.json", {"kind": "none"})
     fusions = {
-        name: LinearFusion(normalization="min_max", weights={each: 1 / 2 for each in systems if each != "rrt"})
+        name: Fusion(
+            method="linear", normalization="min_max", weights={each: 1 / 2 for each in systems if each != "rrt"}
+        )
         for name, systems in systems_of(NAMES).items()
     }
     choice = {name: {"chosen": fusion.model_dump()} for name, fusion in fusions.items()}

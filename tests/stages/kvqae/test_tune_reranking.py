@@ -9,7 +9,7 @@ from stages.kvqae import rerank_fuse
 from tests.kvqae.reranked_world import write_reranked
 from trivium.core.tables import read_json
 from trivium.formats.trec import read_qrels, read_run
-from trivium.kvqae.rerankers.fusion import LinearFusion, PositionFusion, default_minimum, fuse, read_choice, systems_of
+from trivium.kvqae.rerankers.fusion import Fusion, default_minimum, fuse, read_choice, systems_of
 from trivium.measures.fusion import gather, linear_fusion, normalize, position_parts, position_probabilities
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import Run
@@ -71,7 +71,7 @@ def mrr(path, qrels):
 
 
 def equal(*systems):
-    return LinearFusion(normalization="min_max", weights=dict.fromkeys(systems, 1 / len(systems)))
+    return Fusion(method="linear", normalization="min_max", weights=dict.fromkeys(systems, 1 / len(systems)))
 
 
 def equal_but(image):
@@ -135,7 +135,7 @@ def test_posfuse_is_the_papers_choice_for_images(tmp_path, folders):
     assert paper["method"] == "posfuse"
     assert paper["probabilities"] == {"arcface": learned[0].tolist(), "rrt": learned[1].tolist()}
 
-    write_fused(tmp_path, folders, equal_but(PositionFusion(**paper)))
+    write_fused(tmp_path, folders, equal_but(Fusion(**paper)))
     test = filled(runs_of(tmp_path, "test", "arcface", "rrt"))
     fused = read_run(tmp_path / "reranked_image" / "test.trec").select(test[0].queries)
     expected = gather(test)
@@ -170,11 +170,14 @@ def test_judgements_and_lists_of_test_change_nothing_that_is_chosen(tmp_path, fo
 
 def test_positions_ranks_and_min_max_fuse_a_question_by_itself(tmp_path, folders):
     tune(tmp_path, folders)
-    paper = PositionFusion(**read_json(tmp_path / "reranking.json")["image_alone"]["paper"])
+    paper = Fusion(**read_json(tmp_path / "reranking.json")["image_alone"]["paper"])
     weights = {"arcface": 0.7, "rrt": 0.3}
     faces, whole = runs_of(tmp_path, "test", "arcface", "rrt")
     some = faces.queries[3:5]
-    for fusion in (paper, *(LinearFusion(normalization=name, weights=weights) for name in ("rank", "min_max"))):
+    for fusion in (
+        paper,
+        *(Fusion(method="linear", normalization=name, weights=weights) for name in ("rank", "min_max")),
+    ):
         together = fuse(fusion, {"arcface": faces, "rrt": whole}).select(some)
         apart = fuse(fusion, {"arcface": faces.select(some), "rrt": whole.select(some)})
         assert apart.documents.tolist() == together.documents.tolist()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field, TypeAdapter
+from pydantic import BaseModel, Field
 
 from trivium.core.tables import read_json, write_csv
 from trivium.formats.trec import read_run
@@ -50,47 +50,22 @@ def systems_of(rerankers: Iterable[str]) -> dict[str, tuple[str, ...]]:
     }
 
 
-class PositionFusion(BaseModel):
-    """PosFuse: P(relevant | position) of each system; passages of equal probability are ordered by their ranks.
+class Fusion(BaseModel):
+    """PosFuse by each system's P(relevant | position), or the weighted sum of normalised scores.
 
-    A single list keeps its order: a position then has the largest probability of all positions from there on.
+    PosFuse orders passages of equal probability by their ranks. A single list keeps its order: a position then has the
+    largest probability of all positions from there on.
     """
 
-    method: Literal["posfuse"] = "posfuse"
-    probabilities: dict[str, list[Share]]
-
-    @classmethod
-    def learn(cls, runs: Mapping[str, Run], qrels: Qrels) -> "PositionFusion":
-        """Learn the probabilities from runs about the queries of the qrels."""
-        return cls(probabilities={name: position_probabilities(run, qrels).tolist() for name, run in runs.items()})
+    method: Literal["posfuse", "linear"]
+    probabilities: dict[str, list[Share]] = {}
+    normalization: str = ""
+    weights: dict[str, Share] = {}
 
     @property
     def systems(self) -> set[str]:
         """Whose lists are fused."""
-        return set(self.probabilities)
-
-    def parts(
-        self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
-    ) -> NDArray[np.float64]:
-        """Compute each system's contribution to each candidate, (systems, queries, n); `by` is not used."""
-        learned = [np.array(self.probabilities[system]) for system in systems]
-        falling = [np.maximum.accumulate(shares[::-1])[::-1] for shares in learned]
-        alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
-        parts = np.where(alone[:, None], position_parts(candidates, falling), position_parts(candidates, learned))
-        return parts + TIE * normalize(candidates, "rank")
-
-
-class LinearFusion(BaseModel):
-    """Linear fusion: the weighted sum of normalised scores."""
-
-    method: Literal["linear"] = "linear"
-    normalization: str
-    weights: dict[str, Share]
-
-    @property
-    def systems(self) -> set[str]:
-        """Whose lists are fused."""
-        return set(self.weights)
+        return set(self.probabilities or self.weights)
 
     def parts(
         self, candidates: Candidates, systems: Sequence[str], by: Sequence[Scale] | None = None
@@ -100,15 +75,17 @@ class LinearFusion(BaseModel):
         `systems` are in the order of the candidates. z-scores take the scales `by`, one a system, instead of those of
         the candidates themselves.
         """
+        if self.method == "posfuse":
+            learned = [np.array(self.probabilities[system]) for system in systems]
+            falling = [np.maximum.accumulate(shares[::-1])[::-1] for shares in learned]
+            alone = candidates.ranks.any(axis=2).sum(axis=0) == 1
+            parts = np.where(alone[:, None], position_parts(candidates, falling), position_parts(candidates, learned))
+            return parts + TIE * normalize(candidates, "rank")
         if by is not None and self.normalization == "z_score":
             normalized = standardize(candidates, by)
         else:
             normalized = normalize(candidates, self.normalization)
         return unit_sum([self.weights[system] for system in systems])[:, None, None] * normalized
-
-
-Fusion = PositionFusion | LinearFusion
-_FUSION: TypeAdapter[Fusion] = TypeAdapter(Annotated[Fusion, Field(discriminator="method")])
 
 
 def fuse(fusion: Fusion, runs: Mapping[str, Run], name: str = "") -> Run:
@@ -121,7 +98,7 @@ def fuse(fusion: Fusion, runs: Mapping[str, Run], name: str = "") -> Run:
 def read_choice(path: Path, names: Iterable[str]) -> dict[str, Fusion]:
     """Read the chosen fusions of these names, as stage `kvqae-rerank_fuse` wrote them."""
     choice = read_json(path)
-    return {name: _FUSION.validate_python(choice[name]["chosen"]) for name in names}
+    return {name: Fusion(**choice[name]["chosen"]) for name in names}
 
 
 def read_lists(path: Path, name: str) -> Run:
@@ -189,12 +166,14 @@ class Choice(NamedTuple):
 
 def try_all(runs: Mapping[str, Run], qrels: Qrels, step: float) -> list[Tried]:
     """Try PosFuse, learned from these runs, then each normalisation with every weighting of the grid."""
-    posfuse = PositionFusion.learn(runs, qrels)
+    learned = {name: position_probabilities(run, qrels).tolist() for name, run in runs.items()}
+    posfuse = Fusion(method="posfuse", probabilities=learned)
     tried = [Tried(posfuse, mean_reciprocal_rank(fuse(posfuse, runs), qrels))]
     for name in NORMALIZATIONS:
         grid, values = search_weights(list(runs.values()), qrels, step=step, depth=None, normalization=name)
         for weights, mrr in zip(grid.tolist(), values.tolist(), strict=True):
-            tried.append(Tried(LinearFusion(normalization=name, weights=dict(zip(runs, weights, strict=True))), mrr))
+            alphas = dict(zip(runs, weights, strict=True))
+            tried.append(Tried(Fusion(method="linear", normalization=name, weights=alphas), mrr))
     return tried
 
 
@@ -228,7 +207,7 @@ def choose(
     beyond = {
         name: try_all(lists_of(name, fused[chosen]), qrels, step) for name in ("text_initial", "text_image_initial")
     }
-    published = [way for way in over["posfuse"] if getattr(way.fusion, "normalization", "") == PAPER_NORMALIZATION]
+    published = [way for way in over["posfuse"] if way.fusion.normalization == PAPER_NORMALIZATION]
     choices = {
         "image_alone": Choice(best(alone), alone[0], len(alone)),
         "image": Choice(ways[chosen], None, len(image_ways)),
@@ -244,10 +223,10 @@ def describe(choices: Mapping[str, Choice]) -> tuple[dict[str, Any], dict[str, f
     report: dict[str, Any] = {}
     metrics: dict[str, float] = {}
     for name, (ours, papers, tried) in choices.items():
-        report[name] = {"chosen": ours.fusion.model_dump(), "chosen_mrr": ours.mrr, "tried": tried}
+        report[name] = {"chosen": ours.fusion.model_dump(exclude_defaults=True), "chosen_mrr": ours.mrr, "tried": tried}
         metrics |= {f"{name}_mrr": ours.mrr, f"{name}_tried": float(tried)}
         if papers is not None:
-            report[name] |= {"paper": papers.fusion.model_dump(), "paper_mrr": papers.mrr}
+            report[name] |= {"paper": papers.fusion.model_dump(exclude_defaults=True), "paper_mrr": papers.mrr}
             metrics[f"{name}_paper_mrr"] = papers.mrr
             metrics[f"{name}_paper_is_chosen"] = float(papers.fusion == ours.fusion)
     return report, metrics
@@ -260,8 +239,6 @@ def write_tried(path: Path, tried: Mapping[str, Sequence[Tried]], systems: Itera
     """
     rows = []
     for name, way in ((name, way) for name, several in tried.items() for way in several):
-        row = {"fusion": name, "method": way.fusion.method, "mrr": way.mrr}
-        if isinstance(way.fusion, LinearFusion):
-            row |= {"normalization": way.fusion.normalization, **way.fusion.weights}
-        rows.append(row)
+        described = {"method": way.fusion.method, "normalization": way.fusion.normalization, **way.fusion.weights}
+        rows.append({"fusion": name, **described, "mrr": way.mrr})
     write_csv(path, ["fusion", "method", "normalization", *systems, "mrr"], rows)
