@@ -23,7 +23,7 @@ from trivium.core.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
-from trivium.measures.runs import PADDING, Run
+from trivium.measures.runs import PADDING
 from trivium.vision.decoding import FLAWS
 from trivium.vision.local_descriptors.delg_files import shared_names
 from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
@@ -37,14 +37,6 @@ from trivium.vision.local_descriptors.folder import (
 
 RERANKED = ("validation", "test")  # splits
 SIDES = ("kb", "questions")  # names of folders of features and of DELG's files, and of lists
-
-
-def candidate_images(runs: Iterable[Run], depth: int, articles: Path, passages: Path) -> list[str]:
-    """List the images of the articles whose passages are among the best `depth` of a run; sorted, each once."""
-    article_of = ArticlePassages(passages).article_of
-    best = np.concatenate([run.first(depth).documents.ravel() for run in runs])
-    images = read_table(articles, ["image"])["image"].take(np.unique(article_of[best[best != PADDING]]))
-    return sorted({name for name in images.to_pylist() if name is not None})
 
 
 def write_list(path: Path, names: Iterable[str]) -> None:
@@ -152,11 +144,16 @@ def describe_images(
 def write_compared_images(
     *, runs: Path, questions: Path, articles: Path, passages: Path, depth: int, out: Path
 ) -> dict[str, float]:
-    """Write `kb.txt` and `questions.txt`, names of the images that RRT compares for the runs of a folder."""
-    initial = (read_run(runs / f"{split}.trec") for split in RERANKED)
+    """Write `kb.txt` and `questions.txt`, names of the images that RRT compares for the runs of a folder.
+
+    Those are the images of the questions, and of the articles whose passages are among the best `depth` of a run.
+    """
+    best = np.concatenate([read_run(runs / f"{split}.trec").first(depth).documents.ravel() for split in RERANKED])
+    ranked = np.unique(ArticlePassages(passages).article_of[best[best != PADDING]])
     of_splits = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
-    shown = sorted({question.image for question in of_splits if question.image is not None})
-    lists = {"kb": candidate_images(initial, depth, articles, passages), "questions": shown}
+    shown = {"kb": read_table(articles, ["image"])["image"].take(ranked).to_pylist()}
+    shown["questions"] = [question.image for question in of_splits]
+    lists = {name: sorted(set(images) - {None}) for name, images in shown.items()}
     with write_folder(out) as folder:
         for name, images in lists.items():
             write_list(folder / f"{name}.txt", images)

@@ -48,28 +48,13 @@ def system_of(encoder: str) -> str:
 
 
 PREFIX = "brought_"  # of the names of brought runs, so that they differ from the graph's systems
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
-_ENDING = ".trec"
+_FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*\.trec")
 UNKNOWN = 0.01  # share of a brought run's passages that may be of no article here
 
 
 def is_brought(system: str) -> bool:
     """Whether a system is a brought run, by its name."""
     return system.startswith(PREFIX)
-
-
-def brought_files(folder: Path) -> dict[str, Path]:
-    """List brought runs as {name of the system: file}, by name; README.md and folders are ignored.
-
-    `BadInput`: another file, or a name that cannot be part of a metric's name.
-    """
-    files = {}
-    for path in sorted(path for path in folder.iterdir() if path.is_file() and path.name != "README.md"):
-        if path.suffix != _ENDING or not _NAME.fullmatch(path.stem):
-            expected = f"NAME{_ENDING}; a name has letters, digits, _ and -"
-            raise BadInput("not the name of a run", file=path, got=path.name, expected=expected)
-        files[f"{PREFIX}{path.stem}"] = path
-    return files
 
 
 def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
@@ -102,12 +87,19 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
 
 
 def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth: int, out: Path) -> dict[str, float]:
-    """Write `{system}/{split}.trec` for each file of `brought` and each split of its questions."""
+    """Write `{system}/{split}.trec` for each file of `brought`, by name, and each split of its questions.
+
+    README.md and folders are ignored. `BadInput`: another file, or a name that cannot be part of a metric's name.
+    """
     split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
-    numbers, files = numbers_of_rows(passages), brought_files(brought)
+    numbers = numbers_of_rows(passages)
+    files = sorted(path for path in brought.iterdir() if path.is_file() and path.name != "README.md")
+    if wrong := [path for path in files if not _FILE.fullmatch(path.name)]:
+        expected = "NAME.trec; a name has letters, digits, _ and -"
+        raise BadInput("not the name of a run", file=wrong[0], got=wrong[0].name, expected=expected)
     metrics: dict[str, float] = {"runs": len(files)}
     with write_folder(out) as folder:
-        for name, path in files.items():
+        for name, path in ((f"{PREFIX}{path.stem}", path) for path in files):
             for split, run in split_run(path, name, split_of, numbers, depth).items():
                 write_run(folder / name / f"{split}.trec", run)
                 metrics[f"{name}_{split}_questions"] = len(run.queries)
