@@ -13,7 +13,7 @@ from trivium.core.tables import read_json
 from trivium.decorrelation.evaluation.answers import ODMAP, RECALL
 from trivium.decorrelation.models.kind import KINDS
 from trivium.decorrelation.painting.filling import FILLINGS
-from trivium.measures.trainings import ContrastMean
+from trivium.measures.bootstrap import ContrastMean
 from trivium.page.decorrelation.results import LABELS, MAIN, Results, recipe
 from trivium.page.figures import draw_curves
 from trivium.page.html import Cell, Row, decimal, interval, percent, points, probability, render, small
