@@ -107,8 +107,8 @@ def read_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
 ) -> list[Reading]:
     """Read a shard of pairs with the reader in `folder`; see `read_pairs`."""
-    limits = {"max_tokens": max_tokens, "longest": longest, "batch": batch}
-    readings = read_pairs(*_reader(folder, max_tokens), *shard, **limits)
+    model, tokenizer = _reader(folder, max_tokens)
+    readings = read_pairs(model, tokenizer, *shard, max_tokens=max_tokens, longest=longest, batch=batch)
     return [readings[pair] for pair in shard[0]]
 
 
