@@ -50,6 +50,8 @@ def fields_of(section: str) -> set[str]:
     """The parameters that the stage of a section, such as `kvqae.fuse`, takes; none where there is no such stage."""
     if section == "run":
         return set(RunParameters.model_fields)
+    if "." not in section:
+        return set()
     if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
         sys.path.append(str(Path.cwd()))
     module = f"stages.{section}"
