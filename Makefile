@@ -108,8 +108,8 @@ mlflow: $(BIN)/.ready  ## browse runs and training curves in the browser; PORT=5
 	@export MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false MLFLOW_PORT=$(or $(PORT),5000); \
 		MLFLOW_BACKEND_STORE_URI="$${MLFLOW_TRACKING_URI:-sqlite:///$(CURDIR)/mlflow.db}" mlflow server --workers 1
 
-readme: $(BIN)/.ready  ## write the generated parts of README.md and docs/ again, from metrics/; O=1 in a built project: README's picture and the outputs in docs/, too
-	@python -m trivium readme $(if $(O),--outputs)
+readme: $(BIN)/.ready  ## write the generated parts of README.md and docs/ again, from metrics/; O=1 in a built project: README's picture, too
+	@python -m trivium readme $(if $(O),--picture)
 
 scale: $(BIN)/.ready  ## merge the settings of scales/S.yaml into params.yaml: make scale S=workstation
 	@test -n "$(S)" || { echo "name a scale: make scale S=$$(ls scales | sed 's/.yaml//' | paste -sd'|')"; exit 1; }

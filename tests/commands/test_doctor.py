@@ -48,11 +48,10 @@ def test_whether_the_bits_are_the_committed_ones(tmp_path, told, state):
 
 @pytest.fixture
 def project(tmp_path):
-    """A folder with what `doctor` reads of the project, and no package needed."""
+    """A folder with what `doctor` reads of the project."""
     for name in ("dvc.yaml", "params.yaml", "scales/paper.yaml"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)
-    (tmp_path / "pyproject.toml").write_text("[project]\ndependencies = []")
     return tmp_path
 
 
@@ -86,7 +85,7 @@ def test_the_last_line_says_what_can_run(monkeypatch, capsys, words, state, last
 
 def test_without_a_scale_it_says_within_seconds_what_the_sample_needs(monkeypatch):
     monkeypatch.setattr(plan, "plan_files", lambda *_: pytest.fail("a plan takes seconds"))
-    assert {"packages", "memory", "same bits"} < {finding.name for finding in doctor.examine(ROOT)}
+    assert {"git", "memory", "same bits"} < {finding.name for finding in doctor.examine(ROOT)}
     assert doctor.PATIENCE < 5
 
 
@@ -131,18 +130,13 @@ def test_a_scale_wants_a_gpu_and_room(findings, monkeypatch):
     assert found.meaning.startswith("no GPU and too little disk: `make plan S=paper`")
 
 
-def test_missing_program_and_package(findings, monkeypatch, project):
-    (project / "pyproject.toml").write_text(
-        '[project]\ndependencies = ["numpy>=2"]\n[project.optional-dependencies]\n'
-        'kvqae = ["trivium[graph]", "no-such-package[extra]>=1"]\nmteb = ["another-one"]'
-    )
+def test_missing_programs(findings, monkeypatch):
     monkeypatch.setattr(doctor, "_first_line", lambda *_: "")
     monkeypatch.setattr(doctor, "find_uv", lambda: None)  # a checkout may have its own, in .uv
-    found = findings(project)
-    assert found["packages"].state == "needs"
-    assert found["packages"].result == "missing: no-such-package"
+    found = findings()
     assert found["git"].state == "needs"
     assert found["uv"].state == "needs"
+    assert found["GPU"].state == "lacks"
     assert "in-painting" not in found
 
 

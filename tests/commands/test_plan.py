@@ -2,10 +2,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from dvc.repo import Repo
 
 from trivium.commands.cli import run
 from trivium.commands.plan import ESTIMATES, Cost, Quantities, plan_files
 from trivium.commands.scale import merge
+from trivium.commands.selection import read_graph, stages_apart
 from trivium.core.errors import BadInput
 
 PARAMS, GRAPH = Path("params.yaml"), Path("dvc.yaml")
@@ -89,6 +91,8 @@ def test_the_construction_is_apart_where_questions_are_real():
     assert {"kvqae-sources", "kvqae-rebuild", "kvqae-page_construction"} <= apart
     assert not apart & {"report", "kvqae-world", "kvqae-triviaqa", "kvqae-evaluate"}
     assert not any(cost.is_apart for cost in plan_files(PARAMS, GRAPH, None))
+    with Repo() as project:
+        assert set(ESTIMATES["construction"]) == stages_apart(read_graph(project))
 
 
 def test_the_command_prints_a_table(capsys):

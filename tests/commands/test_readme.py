@@ -7,15 +7,7 @@ import pytest
 
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
-from trivium.commands.readme import (
-    PAGES,
-    PARTS,
-    SAID,
-    claims_table,
-    fill_parts,
-    findings_table,
-    run_block,
-)
+from trivium.commands.readme import PAGES, PARTS, claims_table, fill_parts, findings_table
 from trivium.core.tables import write_json
 from trivium.measures.bootstrap import over_trainings
 
@@ -31,14 +23,7 @@ def _few_permutations(monkeypatch):
     monkeypatch.setattr(verdicts, "over_trainings", partial(over_trainings, permutations=100))
 
 
-def test_the_first_paragraph_that_each_command_prints_stands_below_the_block():
-    block = "```console\n$ printf 'a\\n\\nb\\n'\n$ cat <<'END'\nc\nEND\n```\n\n```text\n"
-    other = "```console\n$ exit 1\n```\n\nNothing stands below this one.\n"
-    assert SAID.sub(run_block, f"{block}old\n```\n{other}") == f"{block}a\nc\n```\n{other}"
-
-
 def test_the_doors_pages_show_what_their_text_says():
-    """`make readme O=1` writes it."""
     _, ours, before, chance = (
         line.split()
         for line in (ROOT / "docs/odmap.md").read_text("utf-8").split("\nbefore: ODmAP")[1].splitlines()[1:5]

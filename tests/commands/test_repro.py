@@ -13,8 +13,9 @@ import pytest
 from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
-from trivium.commands import repro
-from trivium.commands.repro import CONSTRUCTION, LAST, heal, is_refused, kept_seconds, progress_line, stages_of
+from trivium.commands import selection
+from trivium.commands.healing import heal, is_refused
+from trivium.commands.selection import CONSTRUCTION, LAST, SECTIONS, progress_line, stages_of, usual_seconds
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 
@@ -70,6 +71,37 @@ def test_a_failed_stage_stops_only_what_needs_it(project):
     assert sorted(ran(said)) == ["a", "b", "c", "d", "e"]
     (project / "dvc.yaml").write_text(SIX)
     assert sorted(ran(run("trivium", "repro", folder=project))) == ["d", "f"]
+
+
+def test_the_page_shows_no_section_of_an_earlier_run(project):
+    """Sections of stages that could not run are gone before the page is put together; their other outputs stay."""
+    section, sets = f"{SECTIONS}x.json", "sets"
+    (project / "dvc.yaml").write_text(
+        f"""
+stages:
+  base:
+    cmd: cp seed base
+    deps: [seed]
+    outs: [base]
+  x-page:
+    cmd: mkdir -p {sets} && touch {sets}/a && cp base {section}
+    deps: [base]
+    outs: [{section}, {sets}]
+  report:
+    cmd: ls {SECTIONS} > shown
+    deps: [{SECTIONS.rstrip("/")}]
+    outs: [shown]
+"""
+    )
+    (project / SECTIONS).mkdir(parents=True)
+    (project / SECTIONS / "other.json").touch()
+    run("trivium", "repro", folder=project)
+    assert (project / "shown").read_text() == "other.json\nx.json\n"
+    (project / "seed").unlink()
+    said = run("trivium", "repro", folder=project, fails=True)
+    assert "  x-page (needs base)\n" in said
+    assert (project / "shown").read_text() == "other.json\n"
+    assert (project / sets / "a").exists()
 
 
 def test_what_a_kill_left_broken_is_healed_and_nothing_runs_again(project, capsys):
@@ -166,7 +198,6 @@ def test_what_is_left_is_shared_by_the_workers_and_at_least_the_longest_stage():
     assert progress_line("c", 1, [], 3, 2) == f"c: 1 s. 3 of 3, about 0 minutes {rest}"
 
 
-def test_a_stage_that_is_not_kept_takes_as_long_as_usual(tmp_path, monkeypatch):
-    (tmp_path / "seconds.yaml").write_text("{a: 10, b: 20, c: 70}")
-    monkeypatch.setattr(repro, "KEPT", tmp_path / "seconds.yaml")
-    assert kept_seconds(("a", "new")) == {"a": 10, "new": 20}
+def test_a_stage_that_is_not_kept_takes_as_long_as_usual(monkeypatch):
+    monkeypatch.setattr(selection, "SECONDS", {"a": 10, "b": 20, "c": 70})
+    assert usual_seconds(("a", "new")) == {"a": 10, "new": 20}

@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from trivium.core import engine
-from trivium.core.engine import VISIBLE, LocalEngine
+from trivium.core.engine import LocalEngine
 
 
 def square(number: int) -> int:
@@ -35,7 +35,7 @@ def asked(monkeypatch):
     numbers = []
 
     class Pool:
-        def __init__(self, workers, **_):
+        def __init__(self, workers, *_):
             numbers.append(workers)
 
         def __enter__(self):
@@ -61,37 +61,6 @@ def test_few_processes_where_each_has_its_networks_on_a_gpu(asked, on_gpu, gpu_w
     mapped = LocalEngine(3, *gpu_workers).map(square, range(9), description="squares", on_gpu=on_gpu)
     assert list(mapped) == [n * n for n in range(9)]
     assert asked == ([processes] if processes else [])
-
-
-def told(_: int) -> tuple[str | None, str | None]:
-    time.sleep(0.5)  # so that every worker has some
-    return os.environ.get(VISIBLE), os.environ.get("STAGE_WORKERS")
-
-
-@pytest.mark.parametrize(("processes", "workers"), [(1, 2), (3, 6), (None, 4)])
-def test_every_worker_sees_one_of_several_gpus(monkeypatch, processes, workers):
-    monkeypatch.setattr(engine, "visible_gpus", lambda: ["0", "GPU-5c1e"])
-    monkeypatch.setenv("STAGE_WORKERS", "6")
-    shards = range(2 * workers)
-    found = list(LocalEngine(3, 2).map(told, shards, description="gpus", on_gpu=True, processes=processes))
-    assert set(found) == {("0", "3"), ("GPU-5c1e", "3")}
-    assert os.environ.get("STAGE_WORKERS") == "6"
-
-
-@pytest.mark.parametrize(
-    ("count", "set_to", "expected"),
-    [(2, None, ["0", "1"]), (2, "", ["0", "1"]), (2, "4,7", ["4", "7"]), (1, "GPU-5c1e,9", ["GPU-5c1e"]), (0, "0", [])],
-)
-def test_gpus_are_those_that_cuda_shows(monkeypatch, count, set_to, expected):
-    import torch
-
-    monkeypatch.delenv(VISIBLE, raising=False)
-    if set_to is not None:
-        monkeypatch.setenv(VISIBLE, set_to)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: count)
-    assert engine.visible_gpus() == expected
-    monkeypatch.delitem(sys.modules, "torch")
-    assert engine.visible_gpus() == []
 
 
 def tell_and_wait(folder: str) -> None:

@@ -1,8 +1,6 @@
 """What passes the one place that checks files, texts, numbers and sizes, and what is refused with its place."""
 
-import bz2
 import gzip
-import io
 import json
 import lzma
 import os
@@ -13,7 +11,6 @@ import pytest
 from trivium.core import reading
 from trivium.core.errors import BadInput
 from trivium.core.reading import (
-    decode_lines,
     finite_number,
     open_file,
     parse_element,
@@ -57,11 +54,13 @@ def test_a_file_larger_than_allowed_is_refused_before_it_is_read(tmp_path: Path)
         read_text(tmp_path / "sparse")
 
 
-def test_a_line_without_end_is_refused(monkeypatch: pytest.MonkeyPatch):
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(reading, "LONGEST_LINE", 10)
-    assert list(decode_lines(io.BytesIO(b"123456789\nabc"), FILE)) == [(1, "123456789\n"), (2, "abc")]
-    with pytest.raises(BadInput, match=r"f\.json:2: line too long; expected at most 10 bytes"):
-        list(decode_lines(io.BytesIO(b"1\n" + b"x" * 11), FILE))
+    (tmp_path / "f").write_bytes(b"123456789\nabc")
+    assert list(read_lines(tmp_path / "f")) == [(1, "123456789\n"), (2, "abc")]
+    (tmp_path / "f").write_bytes(b"1\n" + b"x" * 11)
+    with pytest.raises(BadInput, match=r"f:2: line too long; expected at most 10 bytes"):
+        list(read_lines(tmp_path / "f"))
 
 
 @pytest.mark.parametrize(
@@ -138,12 +137,9 @@ def test_a_text_may_be_packed_and_begin_with_a_mark(pack, tmp_path: Path):
         (b'<?xml version="1.0"?>\n<!-- a page --><html xmlns="x">', "another file stands in its place; got .*HTML"),
         ("q 0 d 1".encode("utf-16"), "another file stands in its place; got .*UTF-16"),
         (gzip.compress(b"text" * 999, mtime=0)[:40], "damaged gzip"),
-        (gzip.compress(gzip.compress(b"text", mtime=0), mtime=0), "packed by gzip twice; expected text, or text packed by gzip once"),
-        (bz2.compress(b"text"), "packed by bzip2"),
-        (lzma.compress(b"text"), "packed by xz"),
-        (gzip.compress(lzma.compress(b"text"), mtime=0), "packed by xz"),
-        (b"\x28\xb5\x2f\xfd\x04\x58\x21\x00\x00text", "packed by zstd"),
-        (b"PK\x03\x04\x14\x00", "packed by zip, as archives and spreadsheets are"),
+        (gzip.compress(gzip.compress(b"text", mtime=0), mtime=0), "not UTF-8"),
+        (lzma.compress(b"text"), "not UTF-8"),
+        (b"PK\x03\x04\x14\x00", "a zip, as archives and spreadsheets are; expected text, or text packed by gzip"),
         *((data, "file:2: not UTF-8") for data in (b"a\n\xff", b"a\n\xed\xa0\x80", "a\né".encode("latin-1"))),
     ],
 )  # fmt: skip

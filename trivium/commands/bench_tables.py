@@ -77,23 +77,3 @@ def rehearsal_table(root: Path) -> str:
     ]
     minutes = "processor minutes of a tenth", "of the whole"
     return markdown_table(("part", "data", *minutes, "growth", "private GiB", "within the limits"), rows)
-
-
-def gpu_table(root: Path) -> str:
-    """What was measured on a GPU, and the goal there."""
-    file = root / "metrics" / "bench" / f"{GPU}.json"
-    if not file.is_file():
-        return "No GPU has been measured."
-    measured: dict[str, Any] = read_json(file)
-    parts = dict(measured["parts"])
-    tests = parts.pop("tests", None)
-    rows = []
-    for name, part in parts.items():
-        goal = "–" if part["goal"] is None else f"{part['goal']:g} ({'reached' if part['reached'] else 'missed'})"
-        busy = "unknown" if part["busy_share"] is None else f"{100 * part['busy_share']:.0f} %"
-        rows.append([name.replace("_", " "), f"{part['rate']:.3g} {part['unit']}", goal, busy])
-    about = f"{measured['gpu']}, {measured['machine']['cores']} cores."
-    if tests:
-        about += f" Tests that need a GPU: {tests['passed']} passed, {tests['failed']} failed."
-    head = "part", "rate", "goal", "of the time that the GPU computed"
-    return f"{about}\n\n{markdown_table(head, rows)}"

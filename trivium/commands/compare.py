@@ -20,7 +20,7 @@ import yaml
 from dvc.repo import Repo
 
 from trivium.commands.repro import BASELINE, KEEP
-from trivium.core.lock import ancestors_of, folders_of, outputs_of, value_in
+from trivium.core.lock import ancestors_of, folders_of, hashes_of, outputs_of, value_in
 from trivium.core.parameters import flatten
 from trivium.core.tracking import git
 from trivium.page.headline import NUMBERS
@@ -81,11 +81,10 @@ def stale_numbers(state: State, first: State, objects: Path) -> set[str]:
 
 def outdated_stages(state: State, first: State, objects: Path) -> Iterator[str]:
     """The stages whose inputs or parameters differ from those that they ran with; arguments as of `stale_numbers`."""
-    made, before = hashes(state.stages), hashes(first.stages)
+    made, before = (hashes_of(one.stages.values(), "outs") for one in (state, first))
     for name, stage in state.stages.items():
         used = stage.get("params", {}).get(PARAMETERS, {})
-        read, then = ({dep["path"]: dep.get("md5") for dep in of.get("deps", ())}
-                      for of in (stage, first.stages.get(name, {})))  # fmt: skip
+        read, then = (hashes_of([one], "deps") for one in (stage, first.stages.get(name, {})))
         if any(value_in(state.parameters, key) != value for key, value in used.items()) or any(
             made.get(path, md5) != md5 or (path in then and _is_other(path, md5, then[path], made, before, objects))
             for path, md5 in read.items()
@@ -97,11 +96,6 @@ def _is_other(path: str, md5: str, then: str, made: Hashes, before: Hashes, obje
     """Whether the content of a path differs from what a stage has read; in the first state it read `then`."""
     now, first = (md5_at(path, outputs, objects) for outputs in (made, before))
     return now != md5 if first == then else (md5 == then and now != first)
-
-
-def hashes(stages: Mapping[str, Any]) -> Hashes:
-    """{path of an output: its md5}."""
-    return {out["path"]: out.get("md5") for stage in stages.values() for out in stage.get("outs", ())}
 
 
 def md5_at(path: str, outputs: Hashes, objects: Path) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
-from trivium.commands.repro import CONSTRUCTION, PIPELINES
+from trivium.commands.selection import CONSTRUCTION, PIPELINES, read_graph
 from trivium.core.atomic import write_text
 from trivium.core.code.digest import OWN_STAGE
 
@@ -50,6 +50,6 @@ def run(arguments: Namespace) -> None:
     """Write the drawing."""
     out: Path = arguments.out or Path(".work") / "dag" / f"{arguments.pipeline}.md"
     with Repo() as repo:
-        graph = nx.relabel_nodes(repo.index.graph, lambda stage: stage.addressing)
+        graph = read_graph(repo)
     write_text(out, mermaid(stages_of(graph, arguments.pipeline)))
     print(f"open {out}")

@@ -9,21 +9,17 @@ data need besides. It changes nothing. The exit status is 1 only if something is
 
 import importlib.util
 import os
-import platform
 import re
 import subprocess
-import sys
-import tomllib
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping
-from importlib.metadata import PackageNotFoundError
-from importlib.metadata import version as installed
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import psutil
 
 from trivium.core.arithmetic import has_avx512
+from trivium.core.engine import count_cores
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_parameters, used_values, value_at
 from trivium.decorrelation.painting.inpainter import WORKER, find_uv
@@ -36,7 +32,6 @@ if TYPE_CHECKING:
 State = Literal["has", "lacks", "needs"]
 MARKS: dict[State, str] = {"has": "ok", "lacks": "--", "needs": "!!"}
 SAMPLE_DISK, SAMPLE_MEMORY = 10, 6  # GB, GiB
-EXTRAS = ("graph", "models", "kvqae", "decorrelation", "complexity")  # what a clone has of the package
 PATIENCE = 4  # seconds: nvidia-smi wakes a GPU that sleeps
 DRIVERS = {"11": 450, "12": 525, "13": 580}  # by CUDA's major version, the oldest driver on Linux that runs it
 OTHER_BITS = (
@@ -53,8 +48,6 @@ STOPS = {
 PHOTOGRAPHS = {"flickr30k": ("images/",)}
 # May be absent, and what does not work then.
 OPTIONAL = {("calor", "syntax.conllu"): "complexity.syntax.parser cannot be conllu"}
-# `make setup` may have put uv there alone, and there is no pip: spaCy takes uv where it finds it.
-SPACY_DOWNLOAD = 'PATH="$PWD/.uv/bin:$PATH" .venv/bin/python -m spacy download'
 
 
 class Finding(NamedTuple):
@@ -73,10 +66,6 @@ def judge(name: str, is_there: bool, result: str, meaning: str, *, needed: bool 
 
 def examine(root: Path) -> Iterator[Finding]:
     """Look for what the sample world needs, most basic first."""
-    yield judge(
-        "Python", sys.version_info >= (3, 11), platform.python_version(), "3.11 or newer is needed", needed=True
-    )
-    yield _packages(root)
     version = _first_line("git", "--version")
     yield judge("git", bool(version), version or "not found", "DVC and experiments need it", needed=True)
     yield from _inpainting()
@@ -85,7 +74,7 @@ def examine(root: Path) -> Iterator[Finding]:
     yield judge("disk", disk >= SAMPLE_DISK, f"{disk:.0f} GB free", meaning.format(SAMPLE_DISK, "GB"), needed=True)
     enough = memory >= SAMPLE_MEMORY
     yield judge("memory", enough, f"{memory:.0f} GiB", meaning.format(SAMPLE_MEMORY, "GiB"), needed=True)
-    yield Finding("cores", "has", str(_cores()))
+    yield Finding("cores", "has", str(count_cores()))
     yield _bits(Path("/proc/cpuinfo"))
     yield _gpu()[0]
 
@@ -112,26 +101,8 @@ def examine_scale(root: Path, scale: str) -> Iterator[Finding]:
     yield cuda
     is_set = bool(os.environ.get("HF_TOKEN"))
     yield judge("HF_TOKEN", is_set, "set" if is_set else "not set", "gated repositories of the hub cannot be fetched")
-    yield from examine_brought(root)
-
-
-def examine_brought(root: Path) -> Iterator[Finding]:
-    """Look for what no stage downloads: sets on request, spaCy's and stanza's models, the files of DELG's own tool."""
     parameters = root / "params.yaml"
     yield from examine_requested(root, read_parameters(parameters))
-    pipeline, needed = used_values(parameters, "kvqae.mention_model.model"), "kvqae-mention_model stops"
-    if pipeline == "trained":
-        pipeline = used_values(root / "scales" / "paper.yaml", "kvqae.mention_model.model")
-        needed = f"the sample trains its own; at scales workstation and paper {needed}"
-    try:
-        yield Finding("spaCy", "has", f"{pipeline} {installed(pipeline)}")
-    except PackageNotFoundError:
-        yield Finding("spaCy", "lacks", f"no {pipeline}", f"{needed}; `{SPACY_DOWNLOAD} {pipeline}`")
-    folder = used_values(parameters, "complexity.syntax.stanza_folder")
-    has_models = (root / folder / "resources.json").is_file()
-    needed = "complexity-factors stops where complexity.syntax.parser is stanza, as at scales workstation and paper"
-    result = f"{'' if has_models else 'no '}models in {folder}"
-    yield judge("stanza", has_models, result, f"{needed}; its message has the command")
     brought = used_values(parameters, "world.local.kvqae_models")
     has_extractor = (root / brought / "rrt/extractor/extractor.json").is_file()
     has_features = has_extractor or any((root / brought).glob("delg/*/*.delg_global"))
@@ -143,18 +114,14 @@ def examine_requested(root: Path, parameters: Mapping[str, Any]) -> Iterator[Fin
     """Look for sets that are given on request only: what the user's folders hold, and what a lack means.
 
     Raises:
-        BadInput: a set has no source or folder in `world`.
+        BadInput: a set has no folder in `world.local`.
     """
     for name, source in Pins(REQUESTED).sources.items():
-        chosen, folder = (
-            value_at(parameters, root / "params.yaml", f"{section}.{name}") for section in ("world", "world.local")
-        )
+        folder = value_at(parameters, root / "params.yaml", f"world.local.{name}")
         files = (*(source.files or ()), *PHOTOGRAPHS.get(name, ()))
         absent = [file for file in files if not _is_there(root / folder, file)]
         if missing := [file for file in absent if (name, file) not in OPTIONAL]:
-            meaning = f"world.{name} is {chosen}: {STOPS[name]}"
-            if chosen == "sample":
-                meaning = f"world.{name} is sample and needs none; at scale paper it is local: {STOPS[name]}"
+            meaning = f"where world.{name} is local, as at scale paper, {STOPS[name]}"
             meaning += f"; ask at {source.page or source.url or ''}"
             yield Finding(f"request: {name}", "lacks", f"{folder} lacks {', '.join(missing)}", meaning)
         else:
@@ -171,10 +138,6 @@ def _is_there(folder: Path, file: str) -> bool:
     return path.is_file() or (path.parent.name == "frames" and any(path.with_suffix("").glob("*.xml")))
 
 
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def _bits(processor: Path) -> Finding:
     """Whether this processor gives the committed numbers to the bit, see docs/reproducibility.md."""
     cpuinfo = processor.read_text(encoding="utf-8") if processor.exists() else ""
@@ -187,32 +150,13 @@ def _bits(processor: Path) -> Finding:
     )
 
 
-def _packages(root: Path) -> Finding:
-    """Look for the project's packages, without importing them."""
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    extras = (project.get("optional-dependencies", {}).get(name, []) for name in EXTRAS)
-    groups = (project["dependencies"], *extras)
-    requirements = {line for group in groups for line in group if not line.startswith("trivium[")}
-    missing = []
-    for requirement in sorted(requirements):
-        name, _, marker = requirement.partition(";")
-        if "linux" in marker and sys.platform != "linux":
-            continue
-        try:
-            installed(re.split(r"[\[<>=! ]", name)[0])
-        except PackageNotFoundError as error:
-            missing.append(str(error.name))
-    result = f"missing: {', '.join(missing)}" if missing else f"all {len(requirements)}"
-    return judge("packages", not missing, result, "run `make setup`", needed=True)
-
-
 def _inpainting() -> Iterator[Finding]:
     """Look for uv and for in-painting's own environment, which uv makes and keeps in its cache."""
     uv = find_uv()
     if uv is None:
         yield Finding("uv", "needs", "not found", "in-painting's own environment needs it; `make setup` brings it")
         return
-    yield Finding("uv", "has", _first_line(str(uv), "--version") or "")
+    yield Finding("uv", "has", _first_line(str(uv), "--version"))
     check = [str(uv), "sync", "--frozen", "--check", "--offline", "--quiet", "--script", str(WORKER)]
     is_made = subprocess.run(check, capture_output=True, check=False).returncode == 0
     meaning = "`make setup` makes it, or else the first stage that in-paints"
@@ -222,12 +166,9 @@ def _inpainting() -> Iterator[Finding]:
 def _gpu() -> tuple[Finding, str]:
     """Look for a GPU by `nvidia-smi`; returns also the driver's version, empty where there is none."""
     listed = _first_line("nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader")
-    if listed is None:
-        result = f"nvidia-smi gave no answer in {PATIENCE} s"
-        return Finding("GPU", "lacks", result, "the driver or the GPU may hang"), ""
     if not listed:
         meaning = "the sample runs on the processor; real data wants one: `make doctor S=workstation`"
-        return Finding("GPU", "lacks", "none, or no driver", meaning), ""
+        return Finding("GPU", "lacks", f"none, or no driver that answers in {PATIENCE} s", meaning), ""
     gpu = Finding("GPU", "has", f"{listed} (driver last)", f"where stages use it, {OTHER_BITS}")
     return gpu, listed.rpartition(", ")[2]
 
@@ -247,19 +188,17 @@ def _cuda(driver: str, costs: "list[Cost]", scale: str) -> Finding:
     least = DRIVERS.get(cuda[1].partition(".")[0])
     if not driver or least is None or not driver.split(".")[0].isdigit() or int(driver.split(".")[0]) >= least:
         return Finding(name, "has", cuda[1])
-    gpu, cpu = (sum(cost.hours(_cores(), rate) for cost in costs) for rate in (ESTIMATES["rates"]["gpu"], 0))
+    gpu, cpu = (sum(cost.hours(count_cores(), rate) for cost in costs) for rate in (ESTIMATES["rates"]["gpu"], 0))
     meaning = f"driver {driver} is older than {least}, which CUDA {cuda[1]} needs: torch sees no GPU and computes on "
     meaning += f"the processor, scale {scale} in some {cpu:.0f} hours in place of {gpu:.0f}; install a newer driver"
     return Finding(name, "lacks", f"{cuda[1]}, not for this driver", meaning)
 
 
-def _first_line(*command: str) -> str | None:
-    """The first line that a program prints; empty when it is missing or fails, None when it does not answer."""
+def _first_line(*command: str) -> str:
+    """The first line that a program prints; empty when it is missing, fails or does not answer."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=True)
-    except subprocess.TimeoutExpired:
-        return None
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.SubprocessError):
         return ""
     return next(iter(done.stdout.splitlines()), "").strip()
 

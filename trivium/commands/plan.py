@@ -6,10 +6,7 @@ The stages are those of `dvc.yaml`; what they take is estimated in `trivium/comm
 a Ray cluster spreads over its machines (docs/cluster.md): ‖ works by shards, ¦ trains or asks its cells at once.
 """
 
-import json
-import os
 import re
-import tempfile
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,12 +15,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import networkx as nx
-from dvc.exceptions import DvcException
-from dvc.repo import Repo
-
-from trivium.commands.repro import stages_apart
 from trivium.commands.scale import merge, scale_file
+from trivium.core.code.digest import read_stages
+from trivium.core.engine import count_cores
 from trivium.core.errors import BadInput
 from trivium.core.lock import value_in
 from trivium.core.parameters import read_beside, read_parameters
@@ -72,15 +66,15 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
     """The cost of each stage of a `dvc.yaml` at a scale, which is merged over the parameters; None: as they are.
 
     Raises:
-        BadInput: a file is not there, not YAML or not what DVC reads, or see `merge` and `Quantities`.
+        BadInput: a file is not there or cannot be read, or see `merge` and `Quantities`.
     """
     parameters = read_parameters(params)
     if scale:
         list(merge(parameters, read_parameters(scale), scale))
-    needs = read_graph(graph, parameters)
-    cells = Counter(name.partition("@")[0] for name in needs)
+    cells = Counter(name.partition("@")[0] for name, *_ in read_stages(graph.parent, parameters))
     quantities = Quantities(parameters)
-    apart = stages_apart(needs) if parameters["world"]["kvqae"] != "sample" else set()
+    is_apart = parameters["world"]["kvqae"] != "sample" and parameters["kvqae"]["dataset"] != "rebuilt"
+    apart = ESTIMATES["construction"] if is_apart else ()
     costs = []
     for stage in read_parameters(graph)["stages"]:
         row = ESTIMATES["stages"].get(stage, {} if "-page_" in stage else None)
@@ -196,27 +190,6 @@ class Quantities:
         }
 
 
-def read_graph(graph: Path, parameters: Mapping[str, Any]) -> nx.DiGraph:
-    """Have DVC read its stages with other parameters than those that lie there.
-
-    Returns:
-        The names of all cells, `stage@key`, with edges to those whose outputs they read.
-
-    Raises:
-        BadInput: DVC refuses them, as when a scale leaves a setting of a cell open.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        (Path(folder) / ".dvc").mkdir()
-        (Path(folder) / ".dvc" / "config").write_text("[core]\n    no_scm = true\n", encoding="utf-8")
-        (Path(folder) / "dvc.yaml").write_bytes(graph.read_bytes())
-        (Path(folder) / "params.yaml").write_text(json.dumps(parameters), encoding="utf-8")
-        try:
-            stages = Repo(folder).index.graph
-        except DvcException as error:
-            raise BadInput(f"DVC cannot read the graph: {error}", file=graph) from None
-    return nx.relabel_nodes(stages, lambda stage: stage.name)
-
-
 def show(costs: Sequence[Cost], free: float, cores: int) -> Iterator[str]:
     """The table, its total, and whether it fits on this disk (`free` in GB)."""
     yield LINE.format("stage", "downloads", "disk", "memory", "with a GPU", f"{cores} cores only")
@@ -252,4 +225,4 @@ def run(arguments: Namespace) -> None:
     """Print the plan."""
     scale = scale_file(arguments.scale) if arguments.scale else None
     costs = plan_files(Path("params.yaml"), Path("dvc.yaml"), scale)
-    print("\n".join(show(costs, free_space(Path.cwd()) / 1e9, os.cpu_count() or 1)))
+    print("\n".join(show(costs, free_space(Path.cwd()) / 1e9, count_cores())))

@@ -29,7 +29,6 @@ def options(parser: ArgumentParser) -> None:
     target.add_argument("--folder", type=Path, metavar="FOLDER", help="a new folder to write it to")
     target.add_argument("--hub", metavar="OWNER/NAME", help="a repository of the hub; the token is in HF_TOKEN")
     add("--send", action="store_true", help="write or upload the files; without this they are only shown")
-    add("--public", action="store_true", help="make a new repository public, not private")
 
 
 def run(arguments: Namespace) -> None:
@@ -43,8 +42,6 @@ def run(arguments: Namespace) -> None:
         arguments.refuse("--folder or --hub is needed")
     if not arguments.output and (arguments.send or folder or hub):
         arguments.refuse("OUTPUT is needed")
-    if arguments.public and not hub:
-        arguments.refuse("--public is only for --hub")
     from trivium.commands.sharing import shareable
     from trivium.commands.sharing_kinds import pack_output
     from trivium.nets.cards import CARD
@@ -64,7 +61,7 @@ def run(arguments: Namespace) -> None:
         raise BadInput("no token", field=TOKEN, expected="one that may write, in this environment variable")
     with pack_output(Path(), path, hub or str(folder), hub=bool(hub)) as files:
         if arguments.send and hub:
-            print(f"Sent: {send(files, hub, kinds[path], public=arguments.public)}")
+            print(f"Sent: {send(files, hub, kinds[path])}")
         elif arguments.send:
             write_folder(files, folder)
             print(f"Written: {folder}")
@@ -83,8 +80,8 @@ def write_folder(files: Files, folder: Path) -> None:
             shutil.copyfile(file, part / name)
 
 
-def send(files: Files, repository: str, kind: str, *, public: bool = False) -> str:
-    """Put the files into a repository of the hub in one commit; a new one is private unless `public`.
+def send(files: Files, repository: str, kind: str) -> str:
+    """Put the files into a repository of the hub in one commit; a new one is private.
 
     A repository that is there keeps who may see it. The token is the environment's and no other.
 
@@ -101,7 +98,7 @@ def send(files: Files, repository: str, kind: str, *, public: bool = False) -> s
     api = HfApi(endpoint=os.environ.get("HF_ENDPOINT"), token=os.environ[TOKEN])
     operations = [CommitOperationAdd(name, str(file)) for name, file in files.items()]
     try:
-        api.create_repo(repository, repo_type=kind, private=not public, exist_ok=True)
+        api.create_repo(repository, repo_type=kind, private=True, exist_ok=True)
         if others := sorted({*api.list_repo_files(repository, repo_type=kind)} - {*files, ".gitattributes"}):
             raise BadInput("the repository holds other files", field="--hub", got=others[:3],
                            expected="a new one, or one that the same output was sent to")  # fmt: skip

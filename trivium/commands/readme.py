@@ -1,13 +1,9 @@
 """Keep README.md and docs/ in step with `metrics/`: findings, claims, benches, real data and signed runs.
 
-With --outputs also what needs a built project: README's picture of the page, and what the first commands of the doors'
-pages print, which stands below them.
+With --picture also README's picture of the page, which a built project has.
 """
 
-import os
-import re
 import subprocess
-import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from functools import cache, partial
@@ -15,7 +11,7 @@ from pathlib import Path
 
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.claims.verdicts import InWorld, Judged, judge, read_evidence
-from trivium.commands.bench_tables import bench_table, gpu_table, rehearsal_table
+from trivium.commands.bench_tables import bench_table, rehearsal_table
 from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
 from trivium.page import real
@@ -93,15 +89,12 @@ def _is_positive(claim: Judged) -> bool:
 
 
 PAGES = ("README.md", "docs/results.md", "docs/bench.md", "docs/reproduction.md")
-DOORS = ("docs/own_pictures.md", "docs/odmap.md", "docs/difficulty.md")  # how each begins shows what is printed
-SAID = re.compile(r"^```console\n((?:(?!```).*\n)+)```\n\n```text\n(?:(?!```).*\n)*```\n", re.MULTILINE)
 PICTURE, PAGE = "docs/page.png", "metrics/report/index.html"
 PARTS: dict[str, Callable[[Path], str]] = {
     "findings": findings_table,
     "claims": claims_table,
     "bench": bench_table,
     "paper_size": rehearsal_table,
-    "gpu": gpu_table,
     "real_search": partial(real.markdown, name="search"),
     "real": partial(real.markdown, name="piaf"),
     "real_frames": partial(real.markdown, name="frames"),
@@ -121,16 +114,6 @@ def fill_parts(text: str, root: Path) -> str:
     return text
 
 
-def run_block(block: re.Match[str]) -> str:
-    """Run a block of commands again; returns it with the first paragraph that each command prints."""
-    printed = ""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
-    for command in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
-        done = subprocess.run(["bash", "-ec", command], env=environment, stdout=subprocess.PIPE, text=True, check=True)
-        printed += done.stdout.partition("\n\n")[0].rstrip("\n") + "\n" * bool(done.stdout)
-    return f"```console\n{block[1]}```\n\n```text\n{printed}```\n"
-
-
 def photograph(root: Path) -> None:
     """Take README's picture, the first screen of the page, with Chromium."""
     browser = ["chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
@@ -144,21 +127,14 @@ def photograph(root: Path) -> None:
 
 def options(parser: ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--check", action="store_true", help="write nothing; the status is 1 if a page is out of date")
-    outputs = "in a built project: also renew README's picture of the page, and what the doors' first commands print"
-    parser.add_argument("--outputs", action="store_true", help=outputs)
+    parser.add_argument("--picture", action="store_true", help="also renew README's picture of the page, by Chromium")
 
 
 def run(arguments: Namespace) -> None:
-    """Renew README.md and the pages of docs/, or with --check only say whether they are in step."""
+    """Renew README.md and the pages of docs/."""
     for page in map(Path, PAGES):
         old = page.read_text(encoding="utf-8")
-        new = fill_parts(old, Path.cwd())
-        if new != old and arguments.check:
-            raise BadInput("not in step with metrics/: run `make readme`", file=page)
-        if new != old:
+        if (new := fill_parts(old, Path.cwd())) != old:
             write_text(page, new)
-    if arguments.outputs:
+    if arguments.picture:
         photograph(Path.cwd())
-        for page in map(Path, DOORS):
-            write_text(page, SAID.sub(run_block, page.read_text(encoding="utf-8")))

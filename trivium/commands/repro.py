@@ -1,119 +1,46 @@
 """`trivium repro [PIPELINE]`, `make repro`: run the graph with DVC, several stages at a time where there is no GPU.
 
-First it restores or removes files that a killed DVC left broken, and says so; what they recorded is in DVC's run cache.
 Each process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks
-keep them apart. A stage that fails stops only the stages that need it. The construction of real questions, which asks
-Wikimedia for hours, runs only when it is asked for by name.
+keep them apart. A stage that fails stops only the stages that need it.
 """
 
-import json
-import math
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
 from pathlib import Path
-from statistics import median
 
 import networkx as nx
 import psutil
-import yaml
-from dvc.dvcfile import Lockfile
 from dvc.exceptions import DvcException
 from dvc.repo import Repo
-from dvc.rwlock import SCHEMA, Invalid
 
-from trivium.core.code.digest import OWN_STAGE, code_root, write_code
-from trivium.core.engine import end_with_parent
+from trivium.commands.healing import end_children, heal
+from trivium.commands.selection import LAST, PIPELINES, longest_paths, progress_line, select, usual_seconds
+from trivium.core.code.digest import OWN_STAGE
+from trivium.core.engine import count_cores, end_with_parent
 from trivium.core.errors import BadInput
-from trivium.core.lock import value_in
-from trivium.core.parameters import read_parameters
 from trivium.core.tracking import git
 
-PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
-CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
-PLAIN = "complexity-plain@"  # where a scale asks for these cells, they alone are the pipeline
-LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
 BASELINE = "baseline"  # the experiment that keeps this machine's numbers
 KEEP = f"`dvc exp save -n {BASELINE}`"
-MEMORY = 4  # GiB for each process beyond the second
 # Threads of several processes wait for each other; large pages, which glibc has, save networks a twentieth of the time.
 SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
-KEPT = Path(__file__).with_name("seconds.yaml")  # of the sample's stages, two at a time on two cores
 
 repo: Repo  # of a process that reproduces stages
-
-
-def stages_apart(graph: nx.DiGraph) -> set[str]:
-    """The construction and what it alone needs: where questions are real, they run only when asked for by name."""
-    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
-    return {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
-
-
-def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
-    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
-    plain = {stage for stage in graph if stage.startswith(PLAIN)}
-    if pipeline == "construction":
-        own = {CONSTRUCTION} & set(graph)
-    elif pipeline == "complexity" and plain:  # the questions have no frames: the rest cannot run
-        own = plain
-    else:
-        apart = stages_apart(graph) if pipeline or not is_invented else set()
-        own = {stage for stage in graph if stage.startswith(pipeline)} - apart - LAST
-    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
-
-
-def heal(project: Repo) -> None:
-    """Remove a broken or left `rwlock` and empty folders of the run cache; restore a `dvc.lock` that DVC refuses."""
-    lock, rwlock = Path("dvc.lock"), Path(str(project.tmp_dir)) / "rwlock"
-    try:
-        text = rwlock.read_text() if rwlock.exists() else "{}"
-        SCHEMA(json.loads(text))
-    except (ValueError, Invalid):
-        rwlock.unlink()
-        print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
-    else:
-        pids = re.findall(r'"pid": (\d+)', text)
-        if pids and not any(map(is_running, map(int, pids))):
-            rwlock.unlink()
-    for folder in Path(project.stage_cache.cache_dir).glob("*/*"):
-        with suppress(OSError):  # not empty
-            folder.rmdir()
-    if is_refused(project) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
-        git("checkout", "-q", "--", lock.name)
-        is_back = not is_refused(project)
-        print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
-        if not is_back:
-            lock.unlink()
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; a zombie, which DVC takes for alive, does not."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-
-
-def is_refused(project: Repo) -> bool:
-    """Whether DVC cannot read its lock file, or finds it invalid."""
-    try:
-        Lockfile(project, "dvc.lock").load()
-    except DvcException:
-        return True
-    return False
 
 
 def begin_worker() -> None:
     """Open the project; the process ends with its stage when its parent does."""
     global repo
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends all
-    end_with_parent(stop)
+    end_with_parent(end_children)
     repo = Repo(_wait_for_lock=True)
     repo.scm_context.quiet = True
 
@@ -141,75 +68,41 @@ def reproduce(stage: str, cores: int) -> str:
     return own[-1] if own else error
 
 
-def stop() -> None:
-    """End all child processes, at any depth."""
-    children = psutil.Process().children(recursive=True)
-    for child in children:
-        with suppress(psutil.NoSuchProcess):
-            child.terminate()
-    for child in psutil.wait_procs(children, timeout=3)[1]:
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
+def run_stages(graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int) -> dict[str, str]:
+    """Run changed stages of a graph (see `select`), and those that need them; the longest path to the end first.
 
-
-def kept_seconds(stages: Collection[str]) -> dict[str, float]:
-    """The seconds of each stage at the sample's scale; the median where `seconds.yaml` has none."""
-    kept: dict[str, float] = yaml.safe_load(KEPT.read_text(encoding="utf-8"))
-    return {stage: kept.get(stage, median(kept.values())) for stage in stages}
-
-
-def progress_line(stage: str, took: float, left: Sequence[float], total: int, workers: int) -> str:
-    """How far a run is after a stage; `left` has the seconds of the stages that follow."""
-    minutes = math.ceil(max(sum(left) / workers, max(left, default=0.0)) / 60)
-    rest = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
-    return f"{stage}: {took:.0f} s. {total - len(left)} of {total}, {rest}"
-
-
-def run_stages(
-    graph: nx.DiGraph, changed: Collection[str], workers: int, cores: int
-) -> tuple[dict[str, str], dict[str, set[str]]]:
-    """Run the stages that have changed and those that need them, those on the longest path to the end first.
-
-    Args:
-        graph: of stages' names; edges lead to what a stage needs.
-        changed: the stages that DVC would run now.
-        workers, cores: processes, each of which runs a stage, and what they share.
-
-    Returns:
-        why stages failed, and which failed stages each of those needs that did not run.
+    The `workers`, processes of which each runs a stage, share the cores. Sections of the page that need a stage that
+    fails are removed. Returns why stages failed.
     """
     todo = set(changed).union(*(nx.ancestors(graph, stage) for stage in changed))
-    total, seconds, length = len(todo), kept_seconds(todo), dict[str, float]()
-    for stage in nx.topological_sort(graph):  # who needs a stage comes before it
-        length[stage] = seconds.get(stage, 0.0) + max(map(length.__getitem__, graph.predecessors(stage)), default=0.0)
+    total, seconds = len(todo), usual_seconds(todo)
+    length = longest_paths(graph, seconds)
     failed: dict[str, str] = {}
-    missing: dict[str, set[str]] = {}
-    running: dict[Future[str], tuple[str, int, float]] = {}
+    running: dict[Future[str], tuple[str, float]] = {}
     with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker) as pool:
         try:
             while todo:
-                waiting = todo.difference(stage for stage, _, _ in running.values())
+                waiting = todo.difference(stage for stage, _ in running.values())
                 ready = [stage for stage in waiting if todo.isdisjoint(graph.successors(stage))]
-                ready.sort(key=lambda stage: (length[stage], stage))
-                while ready and len(running) < workers:
-                    free = cores - sum(share for _, share, _ in running.values())
-                    share = max(1, free // min(len(ready), workers - len(running)))
-                    stage = ready.pop()
-                    running[pool.submit(reproduce, stage, share)] = stage, share, time.monotonic()
+                ready.sort(key=lambda stage: (length[stage], stage), reverse=True)
+                share = max(1, cores // min(workers, len(ready) + len(running)))
+                for stage in ready[: workers - len(running)]:
+                    running[pool.submit(reproduce, stage, share)] = stage, time.monotonic()
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
-                    stage, _, began = running.pop(future)
+                    stage, began = running.pop(future)
                     todo.remove(stage)
                     if error := future.result():
                         failed[stage] = error
-                        for needing in nx.ancestors(graph, stage) & (todo | missing.keys()) - LAST:
-                            missing.setdefault(needing, set()).add(stage)
-                        todo -= missing.keys()
+                        for needing in nx.ancestors(graph, stage) - LAST:
+                            todo.discard(needing)
+                            for section in graph.nodes[needing]["sections"]:
+                                section.unlink(missing_ok=True)
                     took, left = time.monotonic() - began, [seconds[stage] for stage in todo]
                     print(progress_line(stage, took, left, total, workers), flush=True)
         except BaseException:
-            stop()
+            end_children()
             raise
-    return failed, missing
+    return failed
 
 
 def options(parser: ArgumentParser) -> None:
@@ -217,48 +110,40 @@ def options(parser: ArgumentParser) -> None:
     parser.add_argument("pipeline", nargs="?", choices=PIPELINES, help="one pipeline (default: the graph)")
 
 
-def count_workers() -> tuple[int, int]:
-    """How many stages run at a time on this machine, and its cores; with a GPU one, which has all its memory."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def count_workers() -> int:
+    """How many stages run at a time on this machine; with a GPU one, which has all its memory."""
     if shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi"], capture_output=True).returncode == 0:
-        return 1, cores
+        return 1
     for name, value in SIDE_BY_SIDE.items():
         os.environ.setdefault(name, value)
-    return min(cores, max(2, psutil.virtual_memory().total // (MEMORY * 2**30))), cores
+    return min(count_cores(), max(2, psutil.virtual_memory().total // 2**32))  # 4 GiB for each beyond the second
 
 
 def run(arguments: Namespace) -> None:
     """Run one pipeline or all, and list at the end what has failed."""
-    pipeline = arguments.pipeline or ""
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
-    is_invented = value_in(read_parameters(Path("params.yaml")), "world.kvqae") in (None, "sample")
     try:
         with Repo() as project:
             with project.lock:
                 heal(project)
-            graph = nx.relabel_nodes(project.index.graph, lambda stage: stage.addressing)
-            if OWN_STAGE in graph:
-                write_code(Path(), code_root())
-            graph = graph.subgraph(stages_of(graph, pipeline, is_invented=is_invented)).copy()
+            graph = select(project, arguments.pipeline or "")
             changed = set(project.status()) & set(graph)
-            parts = {stage.addressing: [Path(out.fs_path) for out in stage.outs] for stage in project.index.stages}
     except DvcException as error:
         raise BadInput(str(error)) from None
     if not changed - {OWN_STAGE}:
         print("Data and pipelines are up to date.")
         return
     Path(".work").mkdir(exist_ok=True)
-    failed, missing = run_stages(graph, changed, *count_workers())
-    for part in (part for stage in missing if "-page_" in stage for part in parts[stage]):
-        part.unlink(missing_ok=True)  # an earlier run's section
+    failed = run_stages(graph, changed, count_workers(), count_cores())
     if failed:
+        missing = {stage: sorted(failed.keys() & nx.descendants(graph, stage)) for stage in graph if stage not in LAST}
         lines = ["", "These stages failed:", *(f"  {stage}: {why}" for stage, why in failed.items())]
-        lines += ["These did not run, because they need one of them:"] * bool(missing)
-        lines += [f"  {stage} (needs {', '.join(sorted(causes))})" for stage, causes in missing.items()]
+        needing = [f"  {stage} (needs {', '.join(causes)})" for stage, causes in missing.items() if causes]
+        lines += ["These did not run, because they need one of them:", *needing] if needing else []
         raise SystemExit("\n".join([*lines, "Everything else is done; `make repro` goes on from it."]))
     commit = git("rev-parse", "HEAD")
     kept = git("rev-parse", "-q", "--verify", f"refs/exps/{commit[:2]}/{commit[2:]}/{BASELINE}")
-    if "headline" in graph and not pipeline and not kept:
+    if "headline" in graph and not arguments.pipeline and not kept:
         print(f"{KEEP} keeps these numbers, to compare with and to go back to (`dvc exp apply {BASELINE}`).")

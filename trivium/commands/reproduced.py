@@ -8,17 +8,18 @@ the scale, and if the data is real.
 """
 
 import datetime
-import os
 import platform
 import re
 import shutil
 import subprocess
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
 from trivium.commands.scale import scale_file
+from trivium.core.engine import count_cores
 from trivium.core.errors import BadInput
 from trivium.core.parameters import flatten, read_parameters
 from trivium.core.tables import write_json
@@ -28,11 +29,11 @@ from trivium.page.reproduction import LOG, METRICS, WORLDS, read_cells, read_val
 MADE = ("params.yaml", "dvc.lock", "code.yaml", "metrics", "reproductions")  # may differ from the commit
 
 
-def clean_commit() -> str:
-    """The commit of the code that ran; `BadInput` where code or data differs from it."""
-    spared = [f":!{name}" for name in MADE]
-    if changed := git("diff", "--name-only", "HEAD", "--", ".", *spared).splitlines():
-        raise BadInput("edited since the commit: numbers are signed with the code that made them", got=changed)
+def clean_commit(spared: Iterable[str]) -> str:
+    """The commit of the code that is here; `BadInput` where anything but what is spared differs from it."""
+    if changed := git("diff", "--name-only", "HEAD", "--", ".", *(f":!{name}" for name in spared)).splitlines():
+        problem = "edited since the commit: commit your changes first, results are kept with the code that made them"
+        raise BadInput(problem, got=changed)
     return git("rev-parse", "HEAD")
 
 
@@ -67,7 +68,7 @@ def machine() -> str:
     query = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
     listing = subprocess.run(query, capture_output=True, text=True, check=False) if shutil.which(query[0]) else None
     gpus = listing.stdout.split("\n") if listing and listing.returncode == 0 else []
-    parts = [processor, f"{os.cpu_count()} cores", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
+    parts = [processor, f"{count_cores()} cores", f"{psutil.virtual_memory().total / 2**30:.0f} GiB"]
     return ", ".join([*parts, *filter(None, gpus)])
 
 
@@ -83,7 +84,7 @@ def run(arguments: Namespace) -> None:
     root = Path.cwd()
     require_scale(root, arguments.scale)
     pipelines = real_pipelines(root)
-    commit = clean_commit()
+    commit = clean_commit(MADE)
     values = read_values([cell for cell in read_cells() if cell.pipeline in pipelines], root / METRICS)
     if not values:
         raise BadInput("no number of the papers yet", file=root / METRICS, expected="a run: make repro")

@@ -12,7 +12,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Mapping, MutableMapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Any, get_type_hints
 
 from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
@@ -21,7 +21,7 @@ from ruamel.yaml.representer import RoundTripRepresenter
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters, RunParameters
+from trivium.core.parameters import RunParameters
 from trivium.core.reading import read_text
 
 FAMILY = "stages"  # whose modules are imported by name: a section's model stands in its stage
@@ -46,42 +46,21 @@ class _WithNull(RoundTripRepresenter):
 _WithNull.add_representer(type(None), lambda how, _: how.represent_scalar("tag:yaml.org,2002:null", "null"))
 
 
-def models_at(place: str) -> list[type[Parameters]]:
-    """The models of a section, or of a part of one, at a dotted place of `params.yaml`; several where it is a union.
-
-    A section's model is what the `main` of its stage takes.
-    """
-    parts = place.split(".")
-    for depth in (2, 1):
-        if (model := _model_of(".".join(parts[:depth]))) is not None:
-            models = [model]
-            for part in parts[depth:]:
-                fields = [one.model_fields[part].annotation for one in models if part in one.model_fields]
-                models = [inner for annotation in fields for inner in _models_in(annotation)]
-            return models
-    return []
-
-
-def _model_of(section: str) -> type[Parameters] | None:
+def fields_of(section: str) -> set[str]:
+    """The parameters that the stage of a section, such as `kvqae.fuse`, takes; none where there is no such stage."""
     if section == "run":
-        return RunParameters
+        return set(RunParameters.model_fields)
+    if "." not in section:
+        return set()
     if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
         sys.path.append(str(Path.cwd()))
-    module = f"stages.{section}" if "." in section else f"stages.page.{section}"
+    module = f"stages.{section}"
     try:
-        model: type[Parameters] | None = get_type_hints(import_module(module).main).get("parameters")
+        return set(get_type_hints(import_module(module).main)["parameters"].model_fields)
     except ModuleNotFoundError as error:
         if error.name and f"{module}.".startswith(f"{error.name}."):
-            return None
+            return set()
         raise
-    return model
-
-
-def _models_in(annotation: Any) -> Iterator[type[Parameters]]:
-    if isinstance(annotation, type) and issubclass(annotation, Parameters):
-        yield annotation
-    for member in get_args(annotation):
-        yield from _models_in(member)
 
 
 def merge(
@@ -115,20 +94,15 @@ def merge(
         elif place in MATRICES or place.rpartition(".")[0] in MATRICES:  # who reads an entry knows its fields
             parameters[key] = new
             yield name, None, new
-        else:  # the stage has a default for it
-            fields, inner = {field for model in models_at(place) for field in model.model_fields}, models_at(name)
-            if key not in fields and not inner:
-                choices = [*parameters, *sorted(fields - set(parameters))]
-                raise BadInput("unknown key", file=file, field=name, choices=choices)
-            value: Any = CommentedMap() if inner and isinstance(new, Mapping) else new
+        elif key in (fields := fields_of(place)):  # the stage has a default for it
             if isinstance(parameters, CommentedMap):
-                parameters.insert(0, key, value)  # a comment behind the last key may belong to what comes after
+                parameters.insert(0, key, new)  # a comment behind the last key may belong to what comes after
             else:
-                parameters[key] = value
-            if value is new:
-                yield name, None, new
-            else:
-                yield from merge(value, new, file, name)
+                parameters[key] = new
+            yield name, None, new
+        else:
+            choices = [*parameters, *sorted(fields - set(parameters))]
+            raise BadInput("unknown key", file=file, field=name, choices=choices)
 
 
 def rescale(params: Path, scale: Path | Mapping[str, Any]) -> list[tuple[str, Any, Any]]:

@@ -44,41 +44,27 @@ class Origin(NamedTuple):
 class Output:
     """An output to share, with what `dvc.lock` says of its stage and of all stages before it.
 
-    Attributes:
-        project: the repository of the graph.
-        path: of the output in the project.
-        target: the folder, or OWNER/NAME of a repository, that it goes to.
-        hub: whether the target is a repository.
-        work: a temporary folder for files that have to be made.
-        files: what is shared, by relative paths; at first the output's own without its card.
-        stage: the stage that made it.
-        parameters: of the stage, by dotted key.
-        metrics: paths of the stage's metrics.
-        inputs: paths that the stage and all before it read.
-        data, weights: {name in `sharing.yaml`: sample, hub or local}.
-        words: values of the braces in `sharing.yaml`.
-        base: the weights that a model started from, where `sharing.yaml` does not say.
-        variant: which of several texts of `sharing.yaml` hold.
-
     Raises:
         BadInput: no stage has made it, or it or one of its inputs has changed since.
     """
 
     def __init__(self, project: Path, path: str, target: str, work: Path, *, hub: bool) -> None:
-        self.project, self.path, self.target, self.work, self.hub = project, path, target, work, hub
-        self.words, self.variant = dict[str, Any](), ""
-        self.base: Origin | None = None
+        self.project, self.path, self.source = project, path, project / path
+        self.target, self.hub = target, hub  # OWNER/NAME of a repository, or else a folder
+        self.work = work  # a temporary folder for files that have to be made
+        self.words = dict[str, Any]()  # values of the braces in `sharing.yaml`
+        self.variant = ""  # which of several texts of `sharing.yaml` hold
+        self.base: Origin | None = None  # the weights that a model started from, where `sharing.yaml` does not say
         lock = read_lock(project)
         stage = outputs_of(lock).get(path)
         if stage is None:
-            raise BadInput(f"{LOCK} does not know it as a stage's output: run `make repro` first", file=project / path)
+            raise BadInput(f"{LOCK} does not know it as a stage's output: run `make repro` first", file=self.source)
         Artifacts(project).use(path)
-        self.files = {name: file for name, file in files_in(self.source).items() if name != CARD}
+        self.files = {name: file for name, file in files_in(self.source).items() if name != CARD}  # by relative paths
         self.stage, self.parameters = stage, _parameters(lock[stage])
         outs = (out["path"] for out in lock[stage]["outs"])
         self.metrics = [out for out in outs if re.fullmatch(r"metrics/.*\.json", out)]
-        self.inputs = set[str]()
-        sources: dict[str, str] = {}
+        self.inputs, sources = set[str](), dict[str, str]()  # of the stage and all before it
         for name in ancestors_of(lock, [stage]):
             self.inputs.update(dep["path"] for dep in lock[name].get("deps", ()))
             if name == "decorrelation-world@control":  # whatever the parameters say
@@ -87,19 +73,11 @@ class Output:
                 sources[name] = option[1]
             worlds = {key: value for key, value in _parameters(lock[name]).items() if key.startswith("world.")}
             sources |= {key.removeprefix("world."): value for key, value in worlds.items()}
+        # {name in `sharing.yaml`: sample, hub or local}
         self.data, self.weights = (
             {name: sources[key] for key, name in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
         )
-
-    @property
-    def source(self) -> Path:
-        """The output's folder."""
-        return self.project / self.path
-
-    @property
-    def invented(self) -> list[str]:
-        """The data sets of the sample world among `data`."""
-        return [name for name, source in self.data.items() if source == SAMPLE]
+        self.invented = [name for name, source in self.data.items() if source == SAMPLE]
 
     def parameter(self, key: str) -> Any:
         """The value at a dotted key of the stage's parameters, of which `dvc.lock` may have the section."""

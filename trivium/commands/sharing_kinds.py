@@ -2,10 +2,9 @@
 
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from trivium.commands.sharing import Output, base_in, card_of, files_in, pattern_of, shareable
 from trivium.complexity.readers.interface import SETTINGS
@@ -73,7 +72,8 @@ def prepare_retrieval_model(output: Output) -> None:
     output.base = base_in(output.project / "models/decorrelation/base" / base)
     output.variant = config["kind"] if config["kind"] in ("clip", "blip") else "ours"
     output.words = {"network": config["kind"].upper(), "cell": cell, "tokens": config.get("text_tokens")}
-    output.words["training"] = _training_note(settings, cell)
+    told = ", ".join(f"{key} {value}" for key, value in settings.items())
+    output.words["training"] = f"Trained as the cell {cell} of `decorrelation.cells`: {told}."
     if output.variant == "clip":
         output.words["name"] = json.dumps(f"{'hf-hub' if output.hub else 'local-dir'}:{output.target}")
         if output.hub and "tokenizer.json" in output.files:  # open_clip looks for it where the configuration says
@@ -82,17 +82,6 @@ def prepare_retrieval_model(output: Output) -> None:
             output.write(OPEN_CLIP, json.dumps(clip, indent=2))
     elif output.variant == "blip":
         output.write("preprocessor_config.json", _blip_processor(config["vision_config"]["image_size"]))
-
-
-def _training_note(settings: Mapping[str, Any], cell: str) -> str:
-    if "zero_shot" in cell:
-        return "These are the weights that the others start from, untouched."
-    if settings["filling"] == "none":
-        return f"Fine-tuned on {settings['dataset']} as it is: the model that decorrelated ones are compared with."
-    return (
-        f"Fine-tuned on {settings['dataset']} and on D′: pictures of it from which an object was painted out (filling "
-        f"`{settings['filling']}`), with captions that no longer name it (`{settings['captions']}`)."
-    )
 
 
 def _blip_processor(side: int) -> str:

@@ -26,14 +26,16 @@ import psutil
 from trivium.claims.registry import READERS, TRAININGS, WORLDS
 from trivium.claims.verdicts import gather
 from trivium.commands.repro import SIDE_BY_SIDE
+from trivium.commands.reproduced import clean_commit
 from trivium.commands.scale import merge, rescale
 from trivium.complexity.prompting import JOURNAL
 from trivium.core.atomic import write_atomically
 from trivium.core.code.digest import Code, code_root, digest_of, read_stages, stage_parts
-from trivium.core.errors import BadInput
+from trivium.core.engine import count_cores
 from trivium.core.lock import ancestors_of, read_lock, value_in
 from trivium.core.parameters import read_parameters
 from trivium.core.tables import read_json, write_json, write_table
+from trivium.core.tracking import git
 from trivium.page.contents import ARTICLES, read_articles, stage_of
 from trivium.prompting.answer_cache import AnswerCache
 
@@ -110,19 +112,9 @@ def claim_runs(pipelines: Iterable[str]) -> list[Result]:
     return [Result(name, training, world) for training in TRAININGS for name in pipelines for world in WORLDS[name]]
 
 
-def call(*command: str, cwd: Path, **environment: str) -> str:
-    """Run a command that must succeed; its output goes to the terminal, or back from git."""
-    capture = subprocess.PIPE if command[0] == "git" else None
-    done = subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True, text=True, stdout=capture)
-    return (done.stdout or "").strip()
-
-
-def clean_commit(root: Path) -> str:
-    """The current commit, from which results come; `BadInput` where anything but results differs from it."""
-    changed = call("git", "status", "--porcelain", "--untracked-files=no", "--", ".", f":!{RESULTS}", cwd=root)
-    if changed:
-        raise BadInput("commit your changes first: results are kept with the commit they come from")
-    return call("git", "rev-parse", "HEAD", cwd=root)
+def call(*command: str, cwd: Path, **environment: str) -> None:
+    """Run a command that must succeed; its output goes to the terminal."""
+    subprocess.run(command, cwd=cwd, env=os.environ | environment, check=True)
 
 
 def clone(root: Path, copy: Path) -> Path:
@@ -161,7 +153,7 @@ def make_result(root: Path, copy: Path, result: Result) -> None:
     else:
         targets = [name for name in lock if name.partition("@")[0] in TARGETS[pipeline]]  # cells stand there by name
     about = {
-        "commit": call("git", "rev-parse", "HEAD", cwd=copy),
+        "commit": git("-C", str(copy), "rev-parse", "HEAD"),
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "minutes": round((time.perf_counter() - started) / 60, 1),
     }
@@ -259,8 +251,8 @@ def run(arguments: Namespace) -> None:
     print(f"{len(reasons)} runs to make" if reasons else "All results are up to date.")
     if arguments.list or not reasons:
         return
-    commit = clean_commit(root)
+    commit = clean_commit([str(RESULTS)])
     AnswerCache(root / JOURNAL).merge(root / ANSWERS)
-    room = min(os.cpu_count() or 1, psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
+    room = min(count_cores(), psutil.virtual_memory().total // (6 * 2**30))  # a core and 6 GiB for each copy
     worlds = {(result.pipeline, result.world) for result in reasons if result.world is not None}
     make_results(root, commit, list(reasons), max(1, min(room, len(worlds))))  # more would make a world more than once

@@ -8,23 +8,17 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from itertools import cycle, islice
-from operator import length_hint
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from tqdm import tqdm
 
 from trivium.core.arithmetic import is_fast
 from trivium.core.errors import redact_output
 
-if TYPE_CHECKING:
-    from multiprocessing.queues import SimpleQueue
-
 T = TypeVar("T")
 R = TypeVar("R")
 WORKER = "TRIVIUM_WORKER"  # in the environment of workers that no process of this machine has started
-VISIBLE = "CUDA_VISIBLE_DEVICES"  # CUDA looks at it when it is first used
 
 
 class Engine(Protocol):
@@ -54,8 +48,8 @@ class Engine(Protocol):
             shards: in order.
             description: for the bar of progress.
             on_gpu: whether `function` takes a GPU: that it is meant to, and that there is one.
-            processes: number of processes on this machine, or on each of its GPUs where `function` takes one; None: the
-                engine's own number. On other machines each has a GPU of its own where `function` takes one.
+            processes: number of processes on this machine; None: the engine's own number. On a cluster each has a GPU
+                of its own where `function` takes one.
             out: the folder that `function` writes into, where it writes.
         """
         ...
@@ -74,25 +68,20 @@ def warn_without_gpu() -> None:
         print(f"WARNING: {text}", file=sys.stderr, flush=True)
 
 
+def count_cores() -> int:
+    """The number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def all_workers() -> int:
     """The number of worker processes: `STAGE_WORKERS` where stages run side by side, else the number of cores."""
-    return int(os.environ.get("STAGE_WORKERS") or os.cpu_count() or 1)
+    return int(os.environ.get("STAGE_WORKERS") or count_cores())
 
 
-def begin_worker(gpus: "SimpleQueue[str] | None" = None, cores: int = 0) -> None:
-    """Start a worker: hide passwords in its output, end it with its stage, and give it a GPU of several, and cores."""
+def begin_worker() -> None:
+    """Start a worker: hide passwords in its output, and end it with its stage."""
     redact_output()
     end_with_parent()
-    if gpus is not None:
-        os.environ |= {VISIBLE: gpus.get(), "STAGE_WORKERS": str(cores)}
-
-
-def visible_gpus() -> list[str]:
-    """The GPUs that torch may use, as CUDA names them; none where it is not imported."""
-    torch = sys.modules.get("torch")
-    numbers = [str(number) for number in range(torch.cuda.device_count())] if torch else []
-    names = [name for name in os.environ.get(VISIBLE, "").split(",") if name]
-    return names[: len(numbers)] or numbers
 
 
 def end_with_parent(before: Callable[[], object] = int) -> None:
@@ -113,7 +102,7 @@ class LocalEngine:
     """Processes of this machine; one worker runs in this very process."""
 
     workers: int
-    gpu_workers: int = 1  # at most so many a GPU, where each has all networks on it and sees no other
+    gpu_workers: int = 1  # at most so many where each has all networks on the GPU
 
     def has_gpu(self, probe: Callable[[], bool]) -> bool:
         """Whether this machine has one."""
@@ -130,22 +119,12 @@ class LocalEngine:
         out: Path | None = None,
     ) -> Iterator[R]:
         """Apply `function` to each shard; at most a few shards a worker wait in memory."""
-        gpus = visible_gpus() if on_gpu else []
-        gpus = gpus[: length_hint(shards, len(gpus))]  # one training has all of them
-        workers = processes or self.workers
-        if on_gpu:
-            workers = (processes or min(workers, self.gpu_workers)) * max(1, len(gpus))
+        workers = processes or (min(self.workers, self.gpu_workers) if on_gpu else self.workers)
         if workers <= 1:
             yield from tqdm(map(function, shards), desc=description, unit="shard", mininterval=5, leave=False)
             return
         # Threads of numeric libraries do not survive a fork; spawned processes start clean.
-        start = multiprocessing.get_context("spawn")
-        startup: tuple[Any, ...] = ()
-        if len(gpus) > 1:
-            startup = (start.SimpleQueue(), max(1, all_workers() // len(gpus)))
-            for gpu in islice(cycle(gpus), workers):
-                startup[0].put(gpu)
-        with ProcessPoolExecutor(workers, mp_context=start, initializer=begin_worker, initargs=startup) as pool:
+        with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), begin_worker) as pool:
             waiting = []
             for shard in tqdm(shards, desc=description, unit="shard", mininterval=5, leave=False):
                 waiting.append(pool.submit(function, shard))

@@ -37,6 +37,11 @@ def outputs_of(lock: Mapping[str, Any]) -> dict[str, str]:
     return {out["path"]: name for name, stage in lock.items() for out in stage.get("outs", ())}
 
 
+def hashes_of(stages: Iterable[Mapping[str, Any]], kind: str) -> dict[str, str]:
+    """{path: hash} of what stages of `dvc.lock` have read (`deps`) or written (`outs`)."""
+    return {entry["path"]: entry["md5"] for stage in stages for entry in stage.get(kind, ()) if "md5" in entry}
+
+
 def ancestors_of(lock: Mapping[str, Any], targets: Iterable[str]) -> list[str]:
     """The targets and all stages that they depend on, sorted by name; `lock` as `read_lock` returns it."""
     made_by = outputs_of(lock)
@@ -106,8 +111,7 @@ class Artifacts:
 
     @cached_property
     def _hashes(self) -> dict[str, str]:
-        """{path of an output: its hash}."""
-        return {path: md5 for stage in self._lock.values() for path, md5 in _hashes_of(stage, "outs").items()}
+        return hashes_of(self._lock.values(), "outs")
 
     @cached_property
     def _cache(self) -> Any:
@@ -138,14 +142,10 @@ class Artifacts:
         stages = ancestors_of(self._lock, [outputs_of(self._lock)[output]])
         for name in (name for name in stages if name not in self._compared):
             self._compared.add(name)
-            for path, md5 in _hashes_of(self._lock[name], "deps").items():
+            for path, md5 in hashes_of([self._lock[name]], "deps").items():
                 now = self._hashes.get(path)
                 if now is None and self._outputs_at(path) and (self._root / path).exists():
                     now = self._hash(path)  # of a part of an output, or of several
                 if now not in (None, md5):
                     problem = f"it was made by {name} from another {path}: run `make repro` first"
                     raise BadInput(problem, file=self._root / output)
-
-
-def _hashes_of(stage: Mapping[str, Any], kind: str) -> dict[str, str]:
-    return {entry["path"]: entry["md5"] for entry in stage.get(kind, ()) if "md5" in entry}

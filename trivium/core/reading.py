@@ -14,7 +14,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from io import BufferedIOBase, BufferedReader
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -37,15 +37,6 @@ _NOT_THE_FILE = (
         "the file, not a server's answer",
     ),
     (re.compile(rb"\xff\xfe|\xfe\xff"), "text in UTF-16", "UTF-8"),
-)
-_PACKED = (
-    (b"\xfd7zXZ\0", "xz"),
-    (b"\x28\xb5\x2f\xfd", "zstd"),
-    (b"BZh91AY&SY", "bzip2"),
-    (b"\x04\x22\x4d\x18", "lz4"),
-    (b"7z\xbc\xaf\x27\x1c", "7-Zip"),
-    (b"PK\x03\x04", "zip, as archives and spreadsheets are"),
-    (_GZIP, "gzip twice"),
 )
 
 
@@ -107,17 +98,16 @@ def open_text(path: Path) -> "Iterator[BufferedReader[Any]]":
     """Open a file of text to read its bytes: unpacked where it is packed by gzip, behind its byte order mark.
 
     Raises:
-        BadInput: as `open_file`; the file is a pointer of Git LFS or a page of HTML, is packed in another way, or its
-            gzip is damaged.
+        BadInput: as `open_file`; the file is a pointer of Git LFS, a page of HTML or a zip, or its gzip is damaged.
     """
     with open_file(path) as packed:
         stream: BufferedReader[Any] = BufferedReader(gzip.GzipFile(fileobj=packed)) if is_packed(packed) else packed
         try:
             start = stream.peek(512)
             _refuse_other(start, path)
-            for magic, packer in _PACKED:
-                if start.startswith(magic):
-                    raise BadInput(f"packed by {packer}", file=path, expected="text, or text packed by gzip once")
+            if start.startswith(b"PK\x03\x04"):
+                expected = "text, or text packed by gzip"
+                raise BadInput("a zip, as archives and spreadsheets are", file=path, expected=expected)
             if start.startswith(_MARK):
                 stream.read(len(_MARK))
             yield stream
@@ -157,19 +147,14 @@ def read_text(path: Path, *, expected: str | None = None) -> str:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is not UTF-8."""
+    """Stream (row from 1, line); `BadInput` when there is no such file, or at the row that is too long or not UTF-8."""
     with open_text(path) as stream:
-        yield from decode_lines(stream, path)
-
-
-def decode_lines(stream: BufferedIOBase, path: Path) -> Iterator[tuple[int, str]]:
-    """As `read_lines`, from an open file (one that is unpacked as it is read, say); `path` is for messages."""
-    row = 0
-    while line := stream.readline(LONGEST_LINE + 1):
-        row += 1
-        if len(line) > LONGEST_LINE:
-            raise BadInput("line too long", file=path, row=row, expected=f"at most {LONGEST_LINE} bytes")
-        yield row, decode(line, path, row)
+        row = 0
+        while line := stream.readline(LONGEST_LINE + 1):
+            row += 1
+            if len(line) > LONGEST_LINE:
+                raise BadInput("line too long", file=path, row=row, expected=f"at most {LONGEST_LINE} bytes")
+            yield row, decode(line, path, row)
 
 
 def decode(data: bytes, path: Path, row: int | None = None, *, expected: str | None = None) -> str:
