@@ -28,19 +28,12 @@ _END = re.compile(
 
 @dataclass(frozen=True)
 class Window:
-    """A stretch of text that the parser reads at once.
+    """A stretch of text that the parser reads at once."""
 
-    Attributes:
-        text: which of the texts it is from.
-        words: where they are, in characters of the text.
-        input_ids: of its tokens, special ones included.
-        first_tokens, last_tokens: the tokens with each word's first and last character.
-    """
-
-    text: int
-    words: tuple[Span, ...]
-    input_ids: tuple[int, ...]
-    first_tokens: tuple[int, ...]
+    text: int  # which of the texts it is from
+    words: tuple[Span, ...]  # where they are, in characters of the text
+    input_ids: tuple[int, ...]  # of its tokens, special ones included
+    first_tokens: tuple[int, ...]  # the tokens with each word's first and last character
     last_tokens: tuple[int, ...]
 
 
@@ -76,55 +69,31 @@ def windows_of(texts: Sequence[str], tokenizer: PreTrainedTokenizerBase, max_tok
     Args:
         max_tokens: of a window, special tokens included. A single word with more loses its end.
     """
-    pieces = [(place, span) for place, text in enumerate(texts) for span in sentences_of(text)]
     windows: list[Window] = []
     sentences_cut = 0
-    room = max_tokens - tokenizer.num_special_tokens_to_add()
-    for (place, span), offsets in zip(
-        pieces, _offsets(tokenizer, [span.of(texts[p]) for p, span in pieces]), strict=True
-    ):
-        words = words_of(span.of(texts[place]), span.start)
-        too_long = len(offsets) > room
-        sentences_cut += too_long
-        chunks = _chunks(words, span.start, offsets, room) if too_long else [words]
-        windows += [_window(place, texts[place], chunk, tokenizer, max_tokens) for chunk in chunks if chunk]
+    for place, text in enumerate(texts):
+        for span in sentences_of(text):
+            if words := words_of(span.of(text), span.start):
+                pieces = _windows(place, text, words, tokenizer, max_tokens)
+                sentences_cut += len(pieces) > 1
+                windows += pieces
     return windows, sentences_cut
 
 
-def _offsets(tokenizer: PreTrainedTokenizerBase, texts: list[str]) -> list[list[tuple[int, int]]]:
-    if not texts:
-        return []
-    encoded = tokenizer(texts, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-    return list(encoded["offset_mapping"])
-
-
-def _chunks(words: list[Span], start: int, offsets: list[tuple[int, int]], room: int) -> list[list[Span]]:
-    """Successive words that have at most `room` tokens together."""
-    starts = [start + begin for begin, _ in offsets]
-    chunks: list[list[Span]] = [[]]
-    used = 0
-    for word, following in zip(words, [*words[1:], None], strict=True):
-        until = bisect_right(starts, following.start - 1) if following is not None else len(starts)
-        size = until - bisect_right(starts, word.start - 1)
-        if chunks[-1] and used + size > room:
-            chunks.append([])
-            used = 0
-        chunks[-1].append(word)
-        used += size
-    return chunks
-
-
-def _window(place: int, text: str, words: list[Span], tokenizer: PreTrainedTokenizerBase, max_tokens: int) -> Window:
+def _windows(
+    place: int, text: str, words: list[Span], tokenizer: PreTrainedTokenizerBase, max_tokens: int
+) -> list[Window]:
+    """One window of these words, or those of either half where they have too many tokens."""
     start = words[0].start
     encoded = tokenizer(
         text[start : words[-1].end], truncation=True, max_length=max_tokens, return_offsets_mapping=True, verbose=False
     )
-    real = [
-        (token, start + begin, start + end)
-        for token, (begin, end) in enumerate(encoded["offset_mapping"])
-        if end > begin
-    ]
-    ends = [end for _, _, end in real]
+    real = [(token, start + end) for token, (begin, end) in enumerate(encoded["offset_mapping"]) if end > begin]
+    ends = [end for _, end in real]
+    is_cut = len(encoded["input_ids"]) == max_tokens and (not ends or ends[-1] < words[-1].end)
+    if is_cut and len(words) > 1:
+        halves = (words[: len(words) // 2], words[len(words) // 2 :])
+        return [window for half in halves for window in _windows(place, text, half, tokenizer, max_tokens)]
     firsts, lasts = [], []
     for word in words:
         # The token with the word's first character; a character that the tokenizer dropped goes to the one after it.
@@ -132,7 +101,7 @@ def _window(place: int, text: str, words: list[Span], tokenizer: PreTrainedToken
         last = max(first, min(bisect_right(ends, word.end - 1), len(real) - 1))
         firsts.append(real[first][0] if real else 0)
         lasts.append(real[last][0] if real else 0)
-    return Window(place, tuple(words), tuple(encoded["input_ids"]), tuple(firsts), tuple(lasts))
+    return [Window(place, tuple(words), tuple(encoded["input_ids"]), tuple(firsts), tuple(lasts))]
 
 
 @dataclass(frozen=True)
