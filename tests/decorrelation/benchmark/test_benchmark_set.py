@@ -76,6 +76,16 @@ def test_a_project_and_its_file_are_one_set(project, released):
     np.testing.assert_array_equal(first.gallery.names, second.gallery.names)
 
 
+@pytest.mark.parametrize(
+    ("source", "licence"), [("sample", "apache-2.0"), ("local", "not stated: the user's own files")]
+)
+def test_invented_pictures_are_this_projects_own_and_others_are_who_knows_whose(tmp_path, source, licence):
+    project = write_project(tmp_path)
+    parameters = project / "params.yaml"
+    parameters.write_text(parameters.read_text().replace("coco: sample", f"coco: {source}"))
+    assert open_set(release(project)).licences == (licence,)
+
+
 def test_a_folder_or_one_of_several_sets_will_do(released, tmp_path):
     assert find_set(released.parent) == released
     for name in ("coco_cv2", "flickr30k_cv2"):

@@ -80,11 +80,12 @@ def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: 
     used = used_values(parameters, "decorrelation.evaluate")
     captions = read_table(data / "phrases" / f"{dataset}.parquet").sort_by("caption").to_pylist()
     beside = partners(corpus, used["partner_probability"])
+    # The control is invented, whatever the parameters say.
+    is_invented = dataset == "control" or used_values(parameters, f"world.{dataset}") == "sample"
     head = {
         "format": FORMAT, "dataset": dataset, "filling": filling, "classes": corpus.classes, "split": "test",
-        # The control is invented, whatever the parameters say.
-        "invented": dataset == "control" or used_values(parameters, f"world.{dataset}") == "sample",
-        "licences": sorted(_licences(raw)),
+        "invented": is_invented,
+        "licences": sorted(_licences(raw, is_invented)),
         "certainty": {name: used[name] for name in ("confidence", "resamples", "seed")},
         "retrieve": used_values(parameters, "decorrelation.retrieve"),
         "phrases": used_values(parameters, "decorrelation.phrases"),
@@ -141,11 +142,11 @@ def _with_images(rows: Mapping[str, T], folder: Path) -> Iterator[tuple[T, dict[
             yield rows[name], {"name": name, "image": {"bytes": data, "path": name}}
 
 
-def _licences(raw: Path) -> set[str]:
-    """The licences that the records of downloads state; of the sample's data, this project's own."""
+def _licences(raw: Path, is_invented: bool) -> set[str]:
+    """The licences that the records of downloads state; of invented data, this project's own."""
     record = raw / "sources.json"
     if not record.is_file():
-        return {"apache-2.0" if (raw / "rendered").exists() else "not stated: the user's own files"}
+        return {"apache-2.0" if is_invented else "not stated: the user's own files"}
     return {source["licence"] for source in read_json(record).values() if "licence" in source}
 
 
