@@ -77,7 +77,11 @@ class Output:
         self.data, self.weights = (
             {name: sources[key] for key, name in TEXTS[kind].items() if key in sources} for kind in ("data", "weights")
         )
-        self.invented = [name for name, source in self.data.items() if source == SAMPLE]
+
+    @property
+    def invented(self) -> list[str]:
+        """The data sets of the sample world among `data`."""
+        return [name for name, source in self.data.items() if source == SAMPLE]
 
     def parameter(self, key: str) -> Any:
         """The value at a dotted key of the stage's parameters, of which `dvc.lock` may have the section."""

@@ -72,7 +72,7 @@ def prepare_retrieval_model(output: Output) -> None:
     output.base = base_in(output.project / "models/decorrelation/base" / base)
     output.variant = config["kind"] if config["kind"] in ("clip", "blip") else "ours"
     output.words = {"network": config["kind"].upper(), "cell": cell, "tokens": config.get("text_tokens")}
-    told = ", ".join(f"{key} {value}" for key, value in settings.items())
+    told = ", ".join(f"{key} `{value}`" for key, value in settings.items())
     output.words["training"] = f"Trained as the cell {cell} of `decorrelation.cells`: {told}."
     if output.variant == "clip":
         output.words["name"] = json.dumps(f"{'hf-hub' if output.hub else 'local-dir'}:{output.target}")
