@@ -101,7 +101,7 @@ def upload(address, data):
 
 
 def reply(address, picture):
-    told = {"data": ["who?", picture, "garden", None, True]}
+    told = {"data": ["who?", picture, "garden", "", True]}
     event = httpx.post(f"{address}gradio_api/call/ask", json=told).json()["event_id"]
     return httpx.get(f"{address}gradio_api/call/ask/{event}", timeout=60).text
 
@@ -153,6 +153,16 @@ def test_half_a_character_and_no_text_at_all_reach_the_base_as_text(tmp_path):
     said(tmp_path, "who \ud800 is this?").encode()  # what the page sends
     assert "who ? is this? 0" in said(tmp_path, "who \ud800 is this?")
     assert " 0 None True" in said(tmp_path, None)
+
+
+@pytest.mark.parametrize(("typed", "face"), [("", None), (None, None), (" 2 ", 2), ("0", 0)])
+def test_no_number_of_a_face_is_the_most_probable_one(tmp_path, typed, face):
+    assert f" 0 {face} True" in said(tmp_path, "who?", face=typed)
+
+
+@pytest.mark.parametrize("typed", ["left", "-1", "1.5", "9" * 5000])
+def test_what_is_no_number_of_a_face_is_said(tmp_path, typed):
+    assert "not the number of a face" in said(tmp_path, "who?", face=typed)
 
 
 @pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])

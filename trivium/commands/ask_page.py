@@ -57,7 +57,7 @@ TURN = f"""() => {{
 
 
 def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "gradio.Blocks":
-    """Build the page: a picture, a question, the answer; with bases of one's own which one, and which face.
+    """Build the page: a picture, a question, which face, the answer; with bases of one's own which one.
 
     `bases` are by name, without one where it is the graph's; uploads lie in `uploads`.
     """
@@ -90,7 +90,8 @@ def build(bases: "Mapping[str, Asker]", uploads: Path, samples: "Samples") -> "g
             with gradio.Column():
                 base = gradio.Dropdown(names, value=names[0], label="Base", elem_id="base", visible=own)
                 question = gradio.Textbox(label="Question", lines=2, placeholder="Who is this?")
-                face = gradio.Number(None, label=FACE, precision=0, minimum=0, elem_id="face", visible=own)
+                # Not a number: Gradio's would send 0, the whole picture, where nothing is typed.
+                face = gradio.Textbox("", label=FACE, elem_id="face")
                 rerank = gradio.Checkbox(True, label="Re-rank (slower, better)", elem_id="rerank", visible=not own)
                 ask = gradio.Button("Ask", variant="primary", elem_id="ask")
         shown = gradio.HTML(elem_id="answer")

@@ -1,6 +1,6 @@
 """An answer as HTML: the picture with its face framed, passages with pictures, a bar for each system's contribution."""
 
-import math
+import re
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -61,7 +61,7 @@ def read_samples(root: Path, dataset: str, folder: Path) -> Samples:
 
 def respond(
     bases: Mapping[str, Asker], uploads: Path, samples: Samples, question: str | None, picture: str | None,
-    base: str | None, face: float | None, rerank: bool,
+    base: str | None, face: str | None, rerank: bool,
 ) -> str:  # fmt: skip
     """Return the HTML of the answer, or of why there is none, whatever the browser sends.
 
@@ -70,16 +70,16 @@ def respond(
         uploads: folder of uploads; a path outside, as a forged request may bring, is no upload.
         samples: questions of the test set.
         question, picture, base: as typed, the path of an upload, the name of the chosen base.
-        face, rerank: see `Asker.ask`.
+        face: a number as typed, or nothing; see `Asker.ask`, also for `rerank`.
     """
     question = (question or "").encode("utf-8", "replace").decode()  # half surrogate pairs have no JSON
     try:
         if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
-        if face is not None and not math.isfinite(face):
+        if (face := (face or "").strip()) and not re.fullmatch("[0-9]{1,3}", face):
             raise BadInput("this is not the number of a face", got=face)
         image = None if picture is None else _read_upload(Path(picture), uploads)
-        answer = bases[base].ask(question, image, rerank=rerank, face=None if face is None else round(face))
+        answer = bases[base].ask(question, image, rerank=rerank, face=int(face) if face else None)
     except BadInput as problem:
         return render("ask_problem.html", problem=str(problem))
     sample = None if image is None else samples.expected.get((question.strip(), sha256(image).hexdigest()))
