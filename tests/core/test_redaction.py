@@ -95,9 +95,6 @@ def main(parameters: P, context: Context, *, how: str) -> None:
     if how == "worker":
         list(LocalEngine(2).map(fail, [1, 2], description="fail"))
     raise RuntimeError(address)
-
-if __name__ == "__main__":
-    run_stage(main)
 """
 
 
@@ -116,7 +113,8 @@ def ran(command: list[str], folder: Path, **environment: str) -> str:
 def test_a_stage_that_fails_shows_and_keeps_no_password(tmp_path, how):
     (tmp_path / "toy.py").write_text(STAGE)
     (tmp_path / "params.yaml").write_text("run: {mlflow: true}\nkvqae: {toy: {}}\n")
-    said = ran(["toy.py", "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
+    run = "import toy; toy.run_stage(toy.main)"
+    said = ran(["-c", run, "--how", how], tmp_path, MLFLOW_TRACKING_URI=f"http://me:{PASSWORD}@{CLOSED}")
     assert (f"worker prints http://{HIDDEN}@{CLOSED}" in said) == (how == "worker")
     assert f"RuntimeError: {'worker 1: ' if how == 'worker' else ''}http://{HIDDEN}@{CLOSED}" in said
     assert PASSWORD not in said

@@ -170,17 +170,24 @@ def test_missing_input_is_named(folder):
         execute(main, "toy.count", CountParameters, ["--lines", "none.txt"])
 
 
+ROOT, RUN = Path(__file__).parents[2], "import toy; toy.run_stage(toy.main)"
+
+
+def test_a_module_of_a_stage_says_how_it_is_run():
+    done = subprocess.run([sys.executable, "-m", "stages.kvqae.fuse"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, "python -m stages kvqae.fuse" in done.stderr) == (1, True)
+
+
 def test_the_command_ends_with_one_line_and_exit_code_1(folder):
     (folder / "toy.py").write_text(
         "from trivium.core.stage import *\nfrom pathlib import Path\nclass P(Parameters): pass\n"
         "@stage('toy')\n"
         "def main(parameters: P, context: Context, *, lines: Path) -> None:\n    raise BadInput('no good', file=lines)\n"
-        "run_stage(main)\n"
     )
     (folder / "params.yaml").write_text("toy: {}")
     root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "toy.py", "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(root)}
+        [sys.executable, "-c", RUN, "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(root)}
     )
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
@@ -235,9 +242,6 @@ def main(parameters: P, context: Context, *, how: str, out: Path) -> None:
     with write_atomically(out) as beside:
         beside.mkdir()
         fill(beside / "part")
-
-if __name__ == "__main__":
-    run_stage(main)
 """
 
 
@@ -248,7 +252,7 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
     (folder / "out").mkdir()
     (folder / "out" / "old").write_text("complete")
     done = subprocess.run(
-        [sys.executable, "toy.py", "--how", how, "--out", "out/old", "--metrics", "metrics.json"],
+        [sys.executable, "-c", RUN, "--how", how, "--out", "out/old", "--metrics", "metrics.json"],
         capture_output=True,
         text=True,
         env={"PYTHONPATH": str(Path(__file__).parents[2])},

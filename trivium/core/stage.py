@@ -64,8 +64,8 @@ def stage(
     """
 
     def declare(main: Main) -> Main:
-        if main.__module__ == "__main__" and (module := main.__globals__.get("__spec__")):
-            raise SystemExit(f"run this stage by: python -m stages {module.name.removeprefix('stages.')}")
+        if main.__module__ == "__main__":
+            raise SystemExit("a stage is run by its name, as dvc.yaml does: python -m stages kvqae.fuse")
         STAGES[main] = Stage(section, model, metrics, curves_beside(metrics) if metrics and curves else None)
         return main
 
