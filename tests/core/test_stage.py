@@ -15,6 +15,9 @@ from trivium.core.parameters import Parameters
 from trivium.core.stage import Context, execute, seed_everything
 from trivium.core.tracking import Tracker
 
+ROOT = Path(__file__).parents[2]
+RUN = "import toy; toy.run_stage(toy.main)"
+
 
 class CountParameters(Parameters):
     least: int = Field(ge=0, le=9, description="Shortest line that counts")
@@ -170,9 +173,6 @@ def test_missing_input_is_named(folder):
         execute(main, "toy.count", CountParameters, ["--lines", "none.txt"])
 
 
-ROOT, RUN = Path(__file__).parents[2], "import toy; toy.run_stage(toy.main)"
-
-
 def test_a_module_of_a_stage_says_how_it_is_run():
     done = subprocess.run([sys.executable, "-m", "stages.kvqae.fuse"], cwd=ROOT, capture_output=True, text=True)
     assert (done.returncode, "python -m stages kvqae.fuse" in done.stderr) == (1, True)
@@ -185,9 +185,8 @@ def test_the_command_ends_with_one_line_and_exit_code_1(folder):
         "def main(parameters: P, context: Context, *, lines: Path) -> None:\n    raise BadInput('no good', file=lines)\n"
     )
     (folder / "params.yaml").write_text("toy: {}")
-    root = Path(__file__).parents[2]
     done = subprocess.run(
-        [sys.executable, "-c", RUN, "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(root)}
+        [sys.executable, "-c", RUN, "--lines", "in.txt"], capture_output=True, text=True, env={"PYTHONPATH": str(ROOT)}
     )
     assert (done.returncode, done.stderr) == (1, "toy: in.txt: no good\n")
 
@@ -255,7 +254,7 @@ def test_a_full_disk_ends_in_one_line_and_leaves_nothing_half_written(folder, ho
         [sys.executable, "-c", RUN, "--how", how, "--out", "out/old", "--metrics", "metrics.json"],
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        env={"PYTHONPATH": str(ROOT)},
     )
     assert done.returncode == 1
     *bars, line = done.stderr.splitlines()  # a worker's progress bar comes before

@@ -34,7 +34,9 @@ def clean_commit(spared: Iterable[str]) -> str:
     if changed := git("diff", "--name-only", "HEAD", "--", ".", *(f":!{name}" for name in spared)).splitlines():
         problem = "edited since the commit: commit your changes first, results are kept with the code that made them"
         raise BadInput(problem, got=changed)
-    return git("rev-parse", "HEAD")
+    if not (commit := git("rev-parse", "HEAD")):
+        raise BadInput("Git knows no commit here: results are kept with the commit that made them")
+    return commit
 
 
 def require_scale(root: Path, scale: str) -> None:

@@ -165,8 +165,13 @@ def test_doubtful_fits_are_said():
 def test_an_answer_in_memory_that_is_no_text_is_refused():
     with pytest.raises(BadInput, match="not a text; got"):
         analyse({"m": reader(0.5) | {"s0": ["a", "b"]}})
-    with pytest.raises(BadInput, match=r"no answer to any of the questions; got \['x'\]; expected ids such as"):
-        analyse({"m": {"x": "a"}}, settings=FAST.model_copy(update={"missing": "zero"}))
+    for given, problem in (
+        ({"x": "a"}, r"no answer to any of the questions; got \['x'\]; expected ids such as"),
+        (3, "no answers; got 'int'"),
+        (reader(0.5) | {1: "a", "1": "b"}, "a question twice"),
+    ):
+        with pytest.raises(BadInput, match=problem):
+            analyse({"m": given}, settings=FAST.model_copy(update={"missing": "zero"}))
 
 
 def test_questions_and_models_may_be_numbers_and_one_file_is_a_list_of_one(tmp_path):

@@ -111,11 +111,15 @@ def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequen
 
 def _of_mapping(source: Given, ids: Sequence[str], field: str) -> tuple[dict[str, str], int]:
     """The answers by question, and how many are to questions that the set does not have; ids may be whole numbers."""
+    if not isinstance(source, Mapping):
+        expected = "a file, or {question's id: answer}"
+        raise BadInput("no answers", field=field, got=type(source).__name__, expected=expected)
     named = {str(key): answer for key, answer in source.items()}
     own = {identifier: named[identifier] for identifier in ids if identifier in named}
-    if not own:
-        raise BadInput("no answer to any of the questions", field=field, got=list(source)[:3],
-                       expected=f"ids such as {', '.join(map(repr, ids[:3]))}")  # fmt: skip
+    if not own or len(named) < len(source):
+        problem = "a question twice" if own else "no answer to any of the questions"
+        expected = f"ids such as {', '.join(map(repr, ids[:3]))}"
+        raise BadInput(problem, field=field, got=list(source)[:3], expected=expected)
     answers = {identifier: answer for identifier, answer in own.items() if answer is not None}
     if wrong := next((pair for pair in answers.items() if not isinstance(pair[1], str)), None):
         raise BadInput("not a text", field=field, got=wrong, expected="a text, or None")
