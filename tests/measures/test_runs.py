@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from trivium.core.errors import BadInput
 from trivium.measures.runs import Qrels, Run, relevance_matrix
 
 NAN = float("nan")
@@ -53,7 +54,7 @@ def test_a_run_that_breaks_its_conditions_is_refused(queries, documents, scores,
 
 
 def test_nan_scores_are_not_ranked():
-    with pytest.raises(ValueError, match="not finite"):
+    with pytest.raises(BadInput, match="not finite"):
         Run.from_scores(["a"], [[1, 2]], [[1.0, NAN]])
 
 

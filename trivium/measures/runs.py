@@ -10,6 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trivium.core.errors import BadInput
+
 PADDING = -1
 
 
@@ -64,7 +66,7 @@ class Run:
     def _refuse(self, bad: NDArray[np.bool_], problem: str) -> None:
         rows = np.flatnonzero(bad.any(axis=1))
         if len(rows):
-            raise ValueError(f"run {self.name!r}: query {self.queries[rows[0]]!r} has {problem} ({len(rows)} queries)")
+            raise BadInput(f"run {self.name!r}: query {self.queries[rows[0]]!r} has {problem} ({len(rows)} queries)")
 
     @classmethod
     def from_scores(

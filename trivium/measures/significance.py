@@ -5,6 +5,8 @@ import string
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trivium.core.errors import BadInput
+
 _CHUNK_BYTES = 4 << 20  # what the signs of one chunk may take: stays in cache, whatever the number of queries
 
 
@@ -50,11 +52,11 @@ def superscripts(values: ArrayLike, p: ArrayLike, *, level: float = 0.01) -> lis
     """For each system the letters of those that it beats: a higher mean, with p ≤ level.
 
     Systems are lettered a, b, c, … in their order. Values are (systems, queries) of one measure, p (systems, systems)
-    of `fisher_randomization`. `ValueError`: more systems than letters.
+    of `fisher_randomization`. `BadInput`: more systems than letters.
     """
     mean = _finite(values, dimensions=2).mean(axis=1)
     if len(mean) > len(string.ascii_lowercase):
-        raise ValueError(f"{len(mean)} systems, but only {len(string.ascii_lowercase)} letters")
+        raise BadInput("more systems than letters", got=len(mean), expected="at most 26 in a table, with brought runs")
     beats = (mean[:, None] > mean) & (np.asarray(p) <= level)
     return ["".join(string.ascii_lowercase[other] for other in np.flatnonzero(row)) for row in beats]
 
