@@ -78,8 +78,11 @@ def write_passages(folder: Path, count: int) -> None:
     rng = np.random.default_rng(0)
     texts = [" ".join(f"w{word}" for word in rng.integers(0, 500, WORDS)) for _ in range(count)]
     table = pa.table({"article": np.arange(count) // 8, "text": texts})
-    write_table(folder / f"passages-{count}.parquet", table.replace_schema_metadata({"kb_passages": str(count)}))
-    write_table(folder / f"articles-{count}.parquet", pa.table({"title": [f"w{row % 500}" for row in range(count)]}))
+    kb = folder / str(count)
+    write_table(kb / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(count)}))
+    write_table(
+        folder / str(count) / "articles.parquet", pa.table({"title": [f"w{row % 500}" for row in range(count)]})
+    )
 
 
 def write_small_bert(folder: Path) -> None:
@@ -94,7 +97,6 @@ def write_small_bert(folder: Path) -> None:
 
 def encode_files(folder: Path, count: int) -> None:
     parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
-    files = (folder / f"passages-{count}.parquet", folder / f"articles-{count}.parquet")
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
         encode = partial(
             encode_part,
@@ -104,7 +106,7 @@ def encode_files(folder: Path, count: int) -> None:
             parameters=parameters,
             source="",
         )
-        for part in passage_parts(*files, parameters.shard_size):
+        for part in passage_parts(folder / str(count), parameters.shard_size):
             for shard, file in zip(part, encode(part), strict=True):
                 matrix[shard.first : shard.first + len(shard.texts)] = read_matrix(file)
 

@@ -33,7 +33,7 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table, write_json, write_json_lines
-from trivium.kvqae.asking.building import ARTICLES, BM25, PASSAGES, read_base
+from trivium.kvqae.asking.building import ARTICLES, BM25, read_base
 from trivium.kvqae.asking.encoding import TOKENS, models_of
 from trivium.kvqae.asking.systems import K1, B
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
@@ -152,7 +152,7 @@ def measure(collection: Collection, base: Path) -> dict[str, Any]:
         `fused_<measure>_gain` over BM25 with `_low` and `_high`, and `_p` of Fisher's test against BM25.
     """
     titles = read_table(base / ARTICLES, ["title"])["title"].to_pylist()
-    passages = ArticlePassages(base / PASSAGES)
+    passages = ArticlePassages(base)
     number = {fold(title): article for article, title in enumerate(titles)}
     right = {
         id_: np.concatenate([passages(number[title]) for title in question.titles])

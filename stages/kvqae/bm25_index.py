@@ -23,17 +23,16 @@ class Bm25IndexParameters(Parameters):
 def main(
     parameters: Bm25IndexParameters,
     *,
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out_kb: Path = Path("data/kvqae/indexes/kb"),
     out_wikipedia: Path = Path("data/kvqae/indexes/wikipedia"),
 ) -> dict[str, float]:
     """Index titles and texts: ViQuAE searches the knowledge base, TriviaQA all articles."""
     metrics: dict[str, float] = {}
-    for name, out, limit in (("kb", out_kb, knowledge_base_size(passages)), ("wikipedia", out_wikipedia, None)):
+    for name, out, limit in (("kb", out_kb, knowledge_base_size(kb)), ("wikipedia", out_wikipedia, None)):
         metrics[f"{name}_passages"] = build_index(
             out,
-            documents(passages, articles, limit),
+            documents(kb, limit),
             analyzer=parameters.analyzer,
             threads=1 if is_portable() else parameters.threads,
             heap_gib=parameters.heap_gib,

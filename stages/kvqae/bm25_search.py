@@ -16,8 +16,7 @@ def main(
     *,
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     index: Path = Path("data/kvqae/indexes/kb"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     wikipedia: Path = Path("data/kvqae/indexes/wikipedia"),
     out: Path = Path("data/kvqae/runs/text/bm25"),
@@ -31,7 +30,7 @@ def main(
     """
     without_original = check_no_leak(questions, triviaqa)
     validation = read_questions(questions / "validation.jsonl")
-    points = grid_search(index, parameters, context.engine, validation, passages, articles, context.work)
+    points = grid_search(index, parameters, context.engine, validation, kb, context.work)
     k1, b, mrr = max(points, key=lambda point: point[2])  # the first one among equals
     write_csv(out_grid, ["k1", "b", "mrr"], points)
     unanswered = write_runs(out, index, parameters, context.engine, questions, k1=k1, b=b)

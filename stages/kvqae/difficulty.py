@@ -33,8 +33,7 @@ def main(
     run: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image/test.trec"),
     qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
     routing: Path = Path("data/kvqae/routing/test.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out: Path = Path("metrics/kvqae/difficulty.csv"),
 ) -> dict[str, float]:
     """Measure the reader's loss of score by factor; writes one CSV line for each."""
@@ -44,7 +43,7 @@ def main(
     read = read_run_over(run, ids).first(depth)
     judged = read_qrels(qrels)
     firsts = read.documents[:, 0]
-    texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
+    texts = read_passage_texts(kb, firsts[firsts != PADDING])
     overlaps = np.array(
         [
             np.nan if best == PADDING else overlap(question.text, " ".join(texts[best]), content_stems)

@@ -25,15 +25,14 @@ def main(
     *,
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     runs: Path = Path("data/kvqae/runs/text/bm25"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out_train: Path = Path("data/kvqae/pairs/viquae_train.parquet"),
     out_validation: Path = Path("data/kvqae/pairs/viquae_validation.parquet"),
     out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_viquae.json"),
     out: Path = Path("models/kvqae/dpr/few_shot"),
 ) -> dict[str, float]:
     """Make training pairs, and fine-tune the pretrained encoders of questions and passages."""
-    files = PairFiles(out_train, out_validation, passages, articles)
+    files = PairFiles(out_train, out_validation, kb)
     write_json(out_pairs_counts, write_pairs(files, questions=questions, runs=runs, depth=parameters.depth))
     task = partial(
         train_dual_encoder,

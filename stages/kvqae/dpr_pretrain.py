@@ -20,8 +20,7 @@ def main(
     published: Path = Path("models/kvqae/published/dpr"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out_train: Path = Path("data/kvqae/pairs/triviaqa_train.parquet"),
     out_validation: Path = Path("data/kvqae/pairs/triviaqa_validation.parquet"),
     out_pairs_counts: Path = Path("metrics/kvqae/training_pairs_triviaqa.json"),
@@ -31,7 +30,7 @@ def main(
 
     The two share no weights. If --published has both, they are used instead.
     """
-    files = PairFiles(out_train, out_validation, passages, articles)
+    files = PairFiles(out_train, out_validation, kb)
     write_json(out_pairs_counts, write_pairs(files, questions=questions, runs=runs, depth=parameters.depth))
     if (published / "question").is_dir():
         return take_published(parameters, published, files, work=context.work, out=out)

@@ -23,8 +23,7 @@ def main(
     context: Context,
     *,
     encoder: str,
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     questions: Sequence[Path] = (
         Path("data/kvqae/{kvqae.dataset}/viquae/train.jsonl"),
         Path("data/kvqae/{kvqae.dataset}/viquae/validation.jsonl"),
@@ -36,14 +35,14 @@ def main(
     model = text_encoder_parameters(encoder, parameters.settings).model
     asking = TextEncoder(encoder, model, "question")
     queries, table = encode_questions(asking, questions, parameters)
-    engine, size = context.engine, knowledge_base_size(passages)
+    engine, size = context.engine, knowledge_base_size(kb)
     encode = partial(
-        encode_part, encoder=encoder, model=model, work=context.work, parameters=parameters, source=str(passages)
+        encode_part, encoder=encoder, model=model, work=context.work, parameters=parameters, source=str(kb)
     )
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     parts = engine.map(
         encode,
-        passage_parts(passages, articles, parameters.shard_size),
+        passage_parts(kb, parameters.shard_size),
         description="encode",
         on_gpu=on_gpu,
         processes=None if on_gpu else 1,  # on a CPU this process uses all cores

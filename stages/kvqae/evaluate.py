@@ -5,6 +5,7 @@ from pathlib import Path
 from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.evaluation import (
     TEXT,
     EvaluateParameters,
@@ -36,10 +37,9 @@ def main(
     fused: Path = Path("data/kvqae/runs/fused"),
     passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
     article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     routing: Path = Path("data/kvqae/routing/test.parquet"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
     out_tables: Path = Path("data/kvqae/evaluation/tables.json"),
     out_per_query: Path = Path("metrics/kvqae/evaluate_per_query.parquet"),
     out_overlaps: Path = Path("metrics/kvqae/lexical_overlap.parquet"),
@@ -49,7 +49,7 @@ def main(
 
     Folders of runs have a subfolder for each row, and `brought` one for each brought run.
     """
-    article_of = read_table(passages, ["article"])["article"].to_numpy()
+    article_of = ArticlePassages(kb).article_of
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = subset["all"]
@@ -90,8 +90,7 @@ def main(
     overlaps = write_overlaps(
         parameters,
         questions=questions,
-        articles=articles,
-        passages=passages,
+        kb=kb,
         qrels=passage_qrels,
         runs=[text_runs / name / TEST for name in ("bm25", "dpr_few_shot")],
         out=out_overlaps,

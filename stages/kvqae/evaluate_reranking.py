@@ -7,6 +7,7 @@ from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
+from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers import evaluation
 from trivium.kvqae.rerankers.fusion import complete, read_lists
 from trivium.kvqae.rerankers.model_files import IDENTITIES, LANDMARKS, is_left_out
@@ -25,7 +26,7 @@ def main(
     brought: Path = Path("data/kvqae/runs/brought"),
     passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
     article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
     routing: Path = Path("data/kvqae/routing/test.parquet"),
     identities: Path = Path("models/kvqae/base"),
@@ -45,7 +46,7 @@ def main(
     theirs = {path.parent.name: path for path in sorted(brought.glob("*/test.trec"))}
     paths = {"initial": initial, "bm25_image": bm25_image, **of_initial, **theirs}
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
-    article_of = read_table(passages, ["article"])["article"].to_numpy()
+    article_of = ArticlePassages(kb).article_of
     by_level = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
     qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
 

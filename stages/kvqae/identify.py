@@ -15,7 +15,7 @@ from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over, write_run
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, passages_of_articles
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages, passages_of_articles
 from trivium.kvqae.reader.identification import Identifier, choose, measure_lists, rank_within
 from trivium.kvqae.reader.inputs import AnswerParameters, texts_of
 from trivium.kvqae.reader.prompted import JOURNAL, known_training
@@ -47,8 +47,7 @@ def main(
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
     images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
     kb_images: Path = Path("data/kvqae/raw/images/kb"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     readers: Path = Path("models/kvqae/reader/few_shot"),
     out_cache: Path = Path("data/kvqae/identify_cache/{identifier}"),
     out: Path = Path("data/kvqae/identified/{identifier}"),
@@ -63,8 +62,8 @@ def main(
         raise BadInput("no endpoint", field=f"{SECTION}.{identifier}.endpoint", got=None, expected="an address")
     queries = read_questions(questions)
     retrieved = read_run_over(run / TEST, [question.id for question in queries])
-    table = read_table(articles, ["title", "image", "wikidata_id"]).to_pydict()
-    passages_of = ArticlePassages(passages)
+    table = read_table(kb / ARTICLES, ["title", "image", "wikidata_id"]).to_pydict()
+    passages_of = ArticlePassages(kb)
     best = best_passages(retrieved, passages_of.article_of).documents[:, : model.entities]
     candidates = [row[row != PADDING].tolist() for row in best]
     cache = AnswerCache(project_root() / JOURNAL)
@@ -78,8 +77,8 @@ def main(
     chosen = [choice.article for choice in choices]
     rank = partial(rank_within, retrieved, vectors, passages_of)
     lists = {"retrieval": retrieved, "identified": rank(chosen, "identified"), "known": rank(right, "known")}
-    own = passages_of_articles(passages, articles, {str(question.wikidata_id) for question in queries})
-    texts = texts_of(passages, articles, *(ranked.documents for ranked in lists.values()), *own.values())
+    own = passages_of_articles(kb, {str(question.wikidata_id) for question in queries})
+    texts = texts_of(kb, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
     read = partial(
         read_pairs, reader, tokenizer, texts=texts, max_tokens=parameters.max_tokens,

@@ -11,6 +11,7 @@ from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_table
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures, read_illustrated_base
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters, counts, route
 from trivium.measures.runs import Run
 from trivium.vision.encoder_registry import ENCODERS
@@ -20,8 +21,7 @@ from trivium.vision.encoder_registry import ENCODERS
 def main(
     parameters: ImageSearchParameters,
     *,
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     kb_features: Path = Path("data/kvqae/features/kb"),
     question_features: Path = Path("data/kvqae/features/questions"),
     questions: Sequence[Path] = (
@@ -36,9 +36,9 @@ def main(
 
     A question that an encoder does not serve has no line in its runs.
     """
-    base = read_illustrated_base(articles, passages, kb_features)
+    base = read_illustrated_base(kb, kb_features)
     features = ImageFeatures.read(question_features)
-    entities = read_table(articles, ["wikidata_id", "human"])
+    entities = read_table(kb / ARTICLES, ["wikidata_id", "human"])
     splits = [path.stem for path in questions]
     routing = pa.concat_tables([route(path, features, entities) for path in questions])
     face, readable = routing["face"].to_numpy(), routing["readable"].to_numpy()

@@ -56,8 +56,7 @@ def main(
     *,
     runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     kb_images: Path = Path("data/kvqae/raw/images/kb"),
     question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
     extractor: Path = Path("models/kvqae/rrt/extractor"),
@@ -68,7 +67,7 @@ def main(
 ) -> dict[str, float]:
     """List the images that RRT compares, then describe those of the knowledge base and those of the questions."""
     counts = local_features.write_compared_images(
-        runs=runs, questions=questions, articles=articles, passages=passages, depth=parameters.depth, out=out_compared
+        runs=runs, questions=questions, kb=kb, depth=parameters.depth, out=out_compared
     )
     sides = (("kb", kb_images, out_kb_counts), ("questions", question_images, out_question_counts))
     for name, images, out_counts in sides:

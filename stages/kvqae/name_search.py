@@ -14,7 +14,8 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
-from trivium.kvqae.retrieval.image_search import ARTICLES, VECTORS, ImageIndex, NameSearchParameters
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
+from trivium.kvqae.retrieval.image_search import NUMBERS, VECTORS, ImageIndex, NameSearchParameters
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
@@ -29,15 +30,14 @@ def main(
     parameters: NameSearchParameters,
     *,
     encoder: str,
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     question_features: Path = Path("data/kvqae/features/questions"),
     out_vectors: Path = Path("data/kvqae/embeddings/{encoder}_names"),
     out: Path = Path("data/kvqae/runs/text/{encoder}_names"),
 ) -> dict[str, float]:
     """Write the names' vectors, `{split}.trec` and `{split}_articles.trec`, without unreadable pictures."""
-    table = read_table(articles, ["article", "title", "image"])
+    table = read_table(kb / ARTICLES, ["article", "title", "image"])
     illustrated = table.filter(pc.is_valid(table["image"]))
     numbers, names = illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()
     features = ImageFeatures.read(question_features)
@@ -52,9 +52,9 @@ def main(
             for first in range(0, len(names), SHARD):
                 part = names[first : first + SHARD]
                 matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
-        np.save(target / ARTICLES, numbers)
-    owner = read_table(passages, ["article"])["article"].to_numpy()
-    index = ImageIndex.of_names(out_vectors, np.searchsorted(owner, np.arange(table.num_rows + 1)))
+        np.save(target / NUMBERS, numbers)
+    article_of = ArticlePassages(kb).article_of
+    index = ImageIndex.of_names(out_vectors, np.searchsorted(article_of, np.arange(table.num_rows + 1)))
     metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
     system = system_of(encoder)
     with write_atomically(out) as target:

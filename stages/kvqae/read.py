@@ -17,8 +17,7 @@ def main(
     parameters: ReadParameters,
     context: Context,
     *,
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     viquae: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     triviaqa: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     readers: Path = Path("models/kvqae/reader"),
@@ -66,9 +65,9 @@ def main(
     trivia_ids = [question.id for question in questions["triviaqa"]]
     initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
     subjects = {question.wikidata_id for question in (*validation, *questions["viquae"])} - {None}
-    own = passages_of_articles(passages, articles, {str(subject) for subject in subjects})
+    own = passages_of_articles(kb, {str(subject) for subject in subjects})
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
-    texts = texts_of(passages, articles, *read_lists, *own.values())
+    texts = texts_of(kb, *read_lists, *own.values())
 
     chosen, points = answered_rows.choose_passages(swept, validation, own, folders, texts, parameters, context.engine)
     for point in points:

@@ -37,8 +37,7 @@ def main(
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
     images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
     run: Path,
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out_cache: Path = Path("data/kvqae/prompt_cache/{reader}"),
     out: Path = Path("data/kvqae/prompted/{reader}"),
 ) -> dict[str, float]:
@@ -59,7 +58,7 @@ def main(
         parameters.instruction,
         queries,
         [row[row != PADDING].tolist() for row in documents],
-        texts_of(passages, articles, documents),
+        texts_of(kb, documents),
         Images(images) if model.looks else None,
         cache,
         max_pixels=parameters.max_pixels,

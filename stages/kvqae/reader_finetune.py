@@ -20,8 +20,7 @@ def main(
     max_base: Path = Path("models/kvqae/reader/{kvqae.reader_finetune.max_start}"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     runs: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     reader: str,
     seed: int,
     out: Path = Path("models/kvqae/reader/{reader}/seed-{seed}"),
@@ -40,8 +39,8 @@ def main(
         base=start,
         base_name=str(start),
         new_heads=False,
-        source=TrainingData(questions, runs, passages, articles),
+        source=TrainingData(questions, runs, kb),
         data="ViQuAE",
-        own=own_passages(read_questions(questions / "train.jsonl"), passages, articles),
+        own=own_passages(read_questions(questions / "train.jsonl"), kb),
     )
     return run_task(context, task, out, description=f"{reader} {seed}")

@@ -18,8 +18,7 @@ def main(
     published: Path = Path("models/kvqae/published/reader"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     reader: str,
     out: Path = Path("models/kvqae/reader/{reader}"),
 ) -> dict[str, float]:
@@ -27,7 +26,7 @@ def main(
 
     If --published has `reader`, it is used as the reader with the loss `mean`.
     """
-    source = TrainingData(questions, runs, passages, articles)
+    source = TrainingData(questions, runs, kb)
     if parameters.losses[reader] == "mean" and (published / "reader").is_dir():
         return take_published(parameters, published / "reader", source=source, out=out)
     task = partial(

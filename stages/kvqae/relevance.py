@@ -34,8 +34,7 @@ def main(
     text_runs: Path = Path("data/kvqae/runs/text"),
     image_runs: Path = Path("data/kvqae/runs/image"),
     brought: Path = Path("brought/kvqae/runs"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out: Path = Path("data/kvqae/relevance"),
     out_brought: Path = Path("data/kvqae/runs/brought"),
     out_brought_counts: Path = Path("metrics/kvqae/brought_runs.json"),
@@ -45,16 +44,14 @@ def main(
     The folders of runs have a folder for each system, in which `<split>.trec` ranks passages, and
     `<split>_articles.trec`, if any, articles. The articles of pooled passages are pooled too.
     """
-    counts = write_brought_runs(
-        brought=brought, questions=questions, passages=passages, depth=parameters.depth, out=out_brought
-    )
+    counts = write_brought_runs(brought=brought, questions=questions, kb=kb, depth=parameters.depth, out=out_brought)
     write_json(out_brought_counts, counts)
     folders = [
         *(text_runs / name for name in ("bm25", *parameters.text_encoders)),
         *(text_runs / system_of(name) for name in parameters.name_encoders),
         *(image_runs / name for name in parameters.image_encoders),
     ]
-    article_of = ArticlePassages(passages).article_of
+    article_of = ArticlePassages(kb).article_of
     metrics: dict[str, float] = {}
     with write_atomically(out) as target:
         for split in SPLITS:
@@ -67,10 +64,10 @@ def main(
             pairs = zip(pool, listed, strict=True)
             article_pool = [np.union1d(article_of[passage_ids], article_ids) for passage_ids, article_ids in pairs]
             judged = {
-                "passage": judge_passages(of_split, pool, passages, articles),
-                "article": judge_articles(of_split, article_pool, passages, articles),
+                "passage": judge_passages(of_split, pool, kb),
+                "article": judge_articles(of_split, article_pool, kb),
             }
-            theirs = parameters.judgements and brought_judgements(parameters.judgements, of_split, passages, articles)
+            theirs = parameters.judgements and brought_judgements(parameters.judgements, of_split, kb)
             if theirs:
                 judged["passage"], counts = theirs
                 metrics |= {f"{split}_{name}": value for name, value in counts.items()}

@@ -31,12 +31,11 @@ def main(
     runs: Path = Path("data/kvqae/runs/{kvqae.initial.folder}/{kvqae.initial.run}"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     question_images: Path = Path("data/kvqae/{kvqae.dataset}/images/questions"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out: Path = Path("data/kvqae/runs/reranked/{reranker}"),
 ) -> dict[str, float]:
     """Re-rank `{split}.trec` of the folder `runs` into `out`; returns the re-ranker's counts."""
-    inputs = Inputs(question_images, passages, articles, parameters.max_tokens, parameters.batch, context.engine)
+    inputs = Inputs(question_images, kb, parameters.max_tokens, parameters.batch, context.engine)
     member = RERANKERS[reranker](reranker_settings(reranker, parameters.settings), inputs)
     metrics: dict[str, float] = {}
     with write_atomically(out) as target:

@@ -17,8 +17,7 @@ def main(
     base: Path = Path("models/kvqae/cross_encoder/zero_shot"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     runs: Path = Path("data/kvqae/runs/fused/dpr_few_shot_image"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out: Path = Path("models/kvqae/cross_encoder/few_shot"),
 ) -> dict[str, float]:
     """Fine-tune the zero-shot cross-encoder on a multimodal run."""
@@ -28,7 +27,7 @@ def main(
         base=base,
         base_name=str(base),
         new_perceptron=False,
-        source=TrainingData(questions, runs, passages, articles),
+        source=TrainingData(questions, runs, kb),
         data="ViQuAE",
     )
     return run_task(context, task, out, description="cross-encoder")

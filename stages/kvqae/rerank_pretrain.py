@@ -36,8 +36,7 @@ def main(
     text: Path = Path("models/kvqae/base/text"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/triviaqa"),
     runs: Path = Path("data/kvqae/runs/bm25_triviaqa"),
-    passages: Path = Path("data/kvqae/kb/passages.parquet"),
-    articles: Path = Path("data/kvqae/kb/articles.parquet"),
+    kb: Path = Path("data/kvqae/kb"),
     out: Path = Path("models/kvqae/cross_encoder/zero_shot"),
     out_base: Path = Path("models/kvqae/rerank_base"),
     out_base_counts: Path = Path("metrics/kvqae/rerank_base.json"),
@@ -50,7 +49,7 @@ def main(
         base=out_base,
         base_name=str(out_base),
         new_perceptron=True,
-        source=TrainingData(questions, runs, passages, articles),
+        source=TrainingData(questions, runs, kb),
         data="TriviaQA without the questions of ViQuAE",
     )
     return run_task(context, task, out, description="cross-encoder")

@@ -287,7 +287,7 @@ def read(inputs: Path, context: Context, out: Path) -> object:
     world = write_kb(inputs)
     torch.manual_seed(0)
     save_reader(inputs / "reader", *load_reader(world.base, 32, new_heads=True), base=world.base, data="", metrics={})
-    texts = texts_of(world.passages, world.articles, np.arange(24))
+    texts = texts_of(world.kb, np.arange(24))
     asked = [Selection(Question(w, f"where {w} ?", ("x",), "x"), np.arange(24), np.zeros(24)) for w in WORDS]
     own = test_answered_rows.PARAMETERS.model_copy(update={"batch": 1})
     found = read_selections(inputs / "reader", asked, texts, own, context.engine)
@@ -298,8 +298,8 @@ def encode_passages(inputs: Path, context: Context, out: Path) -> object:
     world = test_encode_texts.write_world(inputs)
     own = {"settings": {"model": str(world / "dpr")}, "max_tokens": 16, "batch_size": 2, "shard_size": 1}
     return encode_texts.main(
-        EncodeTextsParameters.model_validate(own), context, encoder="dpr_few_shot", passages=world / "passages.parquet",
-        articles=world / "articles.parquet", questions=[world / "test.jsonl"], out=out / "vectors",
+        EncodeTextsParameters.model_validate(own), context, encoder="dpr_few_shot", kb=world / "wiki",
+        questions=[world / "test.jsonl"], out=out / "vectors",
     )  # fmt: skip
 
 

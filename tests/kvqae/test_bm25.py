@@ -33,23 +33,23 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     paths = {"params": params} | write_wikipedia(folder) | write_questions(folder)
     paths |= {
         name: folder / name
-        for name in ("kb", "wikipedia", "bm25", "bm25_triviaqa", "grid.csv", "metrics.json", "counts.json")
+        for name in ("index", "wikipedia", "bm25", "bm25_triviaqa", "grid.csv", "metrics.json", "counts.json")
     }
     return paths
 
 
 @pytest.fixture(scope="module")
 def metrics(world: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, float]:
-    base = {name: world[name] for name in ("params", "passages", "articles")}
+    base = {name: world[name] for name in ("params", "kb")}
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("work"))
-        argv = arguments(**base, out_kb=world["kb"], out_wikipedia=world["wikipedia"])
+        argv = arguments(**base, out_kb=world["index"], out_wikipedia=world["wikipedia"])
         sizes = execute(bm25_index.main, "kvqae.bm25_index", bm25_index.Bm25IndexParameters, argv)
         argv = arguments(
             **base,
             questions=world["viquae"],
             triviaqa=world["triviaqa"],
-            index=world["kb"],
+            index=world["index"],
             wikipedia=world["wikipedia"],
             out_triviaqa=world["bm25_triviaqa"],
             out_triviaqa_counts=world["counts.json"],
@@ -96,7 +96,7 @@ def test_best_setting_is_the_maximum_of_the_written_grid(world: dict[str, Path],
 
 def write_pairs(world: dict[str, Path], name: str, folder: Path) -> dict[str, float]:
     outs = (folder / f"{name}_{split}.parquet" for split in ("train", "validation"))
-    files = training_pairs.PairFiles(*outs, world["passages"], world["articles"])
+    files = training_pairs.PairFiles(*outs, world["kb"])
     runs = world["bm25" if name == "viquae" else "bm25_triviaqa"]
     return training_pairs.write_pairs(files, questions=world[name], runs=runs, depth=5)
 
@@ -123,9 +123,9 @@ def test_pairs(world: dict[str, Path], tmp_path: Path) -> None:
 def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str, Path]) -> None:
     question, *_ = read_questions(world["viquae"] / "train.jsonl")
     run = Run.from_dict({question.id: {4: 2.0, 3: 1.0}})
-    own = training_pairs.own_passages([question], world["passages"], world["articles"])
+    own = training_pairs.own_passages([question], world["kb"])
     assert [ids.tolist() for ids in own] == [[0, 1]]
-    table, counts = training_pairs.make_pairs([question], run, own, world["passages"], world["articles"])
+    table, counts = training_pairs.make_pairs([question], run, own, world["kb"])
     assert table.to_pylist()[0] == {
         "id": "train-v1",
         "question": "Which river was crossed by this bridge of an engineer?",
@@ -134,7 +134,7 @@ def test_positives_of_the_own_article_come_after_those_retrieved(world: dict[str
     }
     assert counts == {"questions": 1, "dropped_without_positive": 0, "dropped_without_negative": 0}
     only_relevant = Run.from_dict({question.id: {4: 2.0}})
-    _, counts = training_pairs.make_pairs([question], only_relevant, own, world["passages"], world["articles"])
+    _, counts = training_pairs.make_pairs([question], only_relevant, own, world["kb"])
     assert counts == {"questions": 0, "dropped_without_positive": 0, "dropped_without_negative": 1}
 
 

@@ -58,13 +58,13 @@ def world(tmp_path):
 
 def take_theirs(world, rows=ROWS):
     parameters = PassagesParameters(words=40, shard_size=3, brought=write_theirs(world / "theirs", rows))
-    paths = {"articles": world / "articles.parquet", "out": world / "passages.parquet"}
+    paths = {"articles": world / "wiki/articles.parquet", "out": world / "wiki/passages.parquet"}
     return write_passages(parameters, LocalEngine(1), **paths, work=world / "work")
 
 
 def test_their_passages_are_those_of_our_articles(world):
     counts = take_theirs(world)
-    table = read_table(world / "passages.parquet")
+    table = read_table(world / "wiki/passages.parquet")
     ours = table.slice(0, 10).to_pylist()
     assert [(row["article"], row["position"], row["brought_row"]) for row in ours] == [
         *((0, position, 3 + position) for position in range(7)),
@@ -75,7 +75,7 @@ def test_their_passages_are_those_of_our_articles(world):
     # Articles without an image are cut here, as ever: TriviaQA's questions are asked of all.
     assert set(table.slice(10)["article"].to_pylist()) == {2, 3}
     assert table.slice(10)["brought_row"].null_count == len(table) - 10
-    assert knowledge_base_size(world / "passages.parquet") == 10
+    assert knowledge_base_size(world / "wiki") == 10
     assert counts == {
         "passages": len(table), "kb_passages": 10, "passages_per_article": len(table) / 4, "brought": 11,
         "brought_without_article": 1, "kb_passages_cut_here": 0,
@@ -84,7 +84,7 @@ def test_their_passages_are_those_of_our_articles(world):
 
 def test_an_article_that_they_lack_is_cut_here(world):
     counts = take_theirs(world, ROWS[3:-1])
-    rows = read_table(world / "passages.parquet").slice(0, counts["kb_passages"]).to_pylist()
+    rows = read_table(world / "wiki/passages.parquet").slice(0, counts["kb_passages"]).to_pylist()
     assert [row["brought_row"] for row in rows if row["article"] == 0] == list(range(7))
     assert {row["brought_row"] for row in rows if row["article"] == 1} == {None}
     assert counts["kb_passages_cut_here"] == sum(row["article"] == 1 for row in rows) > 0
@@ -93,28 +93,27 @@ def test_an_article_that_they_lack_is_cut_here(world):
 def test_runs_and_judgements_by_their_rows(world):
     take_theirs(world)
     (world / "brought/bm25.trec").write_text("test-v2 Q0 1 0 9 t\ntest-v2 Q0 4 1 8 t\ntest-v2 Q0 0 2 7 t\n")
-    paths = {"questions": world / "viquae", "passages": world / "passages.parquet"}
+    paths = {"questions": world / "viquae", "kb": world / "wiki"}
     write_brought_runs(**paths, brought=world / "brought", depth=100, out=world / "runs")
     assert read_run(world / "runs/brought_bm25/test.trec").documents.tolist() == [[8, 1, 7]]
     asked = list(read_questions(world / "viquae/test.jsonl"))
     (world / "all_qrels.trec").write_text("test-v2 0 0 1\ntest-v1 0 3 1\n")
-    wikipedia = {"passages": world / "passages.parquet", "articles": world / "articles.parquet"}
-    qrels, counts = brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
+    qrels, counts = brought_judgements(world / "all_qrels.trec", asked, world / "wiki")
     assert dict(zip(qrels.queries, [ids.tolist() for ids in qrels.relevant], strict=True)) == {
         "test-v1": [0], "test-v2": [7], "test-v3": [],
     }  # fmt: skip
     assert counts == {"questions_unjudged": 1, "judged_without_article": 0}
     (world / "all_qrels.trec").write_text("test-v2 0 0 0\n")  # judged, and nothing is relevant
-    nothing, counts = brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
+    nothing, counts = brought_judgements(world / "all_qrels.trec", asked, world / "wiki")
     assert ([len(ids) for ids in nothing.relevant], counts["questions_unjudged"]) == ([0, 0, 0], 2)
     train = list(read_questions(world / "viquae/train.jsonl"))
-    assert brought_judgements(world / "all_qrels.trec", train, **wikipedia) is None
+    assert brought_judgements(world / "all_qrels.trec", train, world / "wiki") is None
     # Rows of a set in another order, such as viquae_v4-alpha_passages, hold no answer.
     (world / "all_qrels.trec").write_text("test-v2 0 5 1\ntest-v1 0 9 1\n")
     with pytest.raises(
         BadInput, match=r"rows are of another set of passages; got '0 of 2 hold one'; expected at least"
     ):
-        brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
+        brought_judgements(world / "all_qrels.trec", asked, world / "wiki")
     (world / "all_qrels.trec").write_text("test-v2 0 11 1\n")
     with pytest.raises(BadInput, match=r"no such passage; got 11; expected below 11"):
-        brought_judgements(world / "all_qrels.trec", asked, **wikipedia)
+        brought_judgements(world / "all_qrels.trec", asked, world / "wiki")

@@ -53,7 +53,7 @@ def write_world(folder: Path) -> SimpleNamespace:
     """
     count = len(NAMES)
     write_table(
-        folder / "articles.parquet",
+        folder / "wiki/articles.parquet",
         pa.table({"title": NAMES, "wikidata_id": [f"Q{number}" for number in range(count)]}),
     )
     texts = [
@@ -62,7 +62,7 @@ def write_world(folder: Path) -> SimpleNamespace:
         for text in (f"{name} was born in {city.title()}.", f"{name}, he lived at home.")
     ]
     write_table(
-        folder / "passages.parquet",
+        folder / "wiki/passages.parquet",
         pa.table({"passage": range(2 * count), "article": [row // 2 for row in range(2 * count)], "text": texts}),
     )
     for name, prefix in (("viquae", "v"), ("triviaqa", "t")):
@@ -76,8 +76,7 @@ def write_world(folder: Path) -> SimpleNamespace:
                 write_run(folder / "runs" / run / f"{split}.trec", Run.from_dict(lists, name=run))
     return SimpleNamespace(
         folder=folder,
-        passages=folder / "passages.parquet",
-        articles=folder / "articles.parquet",
+        kb=folder / "wiki",
         viquae=folder / "viquae",
         triviaqa=folder / "triviaqa",
         runs=folder / "runs",

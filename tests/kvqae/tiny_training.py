@@ -62,9 +62,9 @@ def context(folder: Path, stop: int | None = None) -> Context:
     return Context(tracker=Curves(stop), work=folder, engine=LocalEngine(1))
 
 
-def pretrain_cross_encoder(parameters, ran, *, base, questions, runs, passages, articles, out) -> dict[str, float]:
+def pretrain_cross_encoder(parameters, ran, *, base, questions, runs, kb, out) -> dict[str, float]:
     """As stage kvqae-rerank_pretrain does, from any base."""
-    source = TrainingData(questions, runs, passages, articles)
+    source = TrainingData(questions, runs, kb)
     given = {"base": base, "base_name": "base", "new_perceptron": True, "source": source, "data": "TriviaQA"}
     return run_task(ran, partial(train_cross_encoder, parameters=parameters, **given), out, description="training")
 
@@ -75,8 +75,7 @@ def inputs(world) -> dict[str, Path]:
         "base": world.base,
         "questions": world.triviaqa,
         "runs": world.runs / "bm25_triviaqa",
-        "passages": world.passages,
-        "articles": world.articles,
+        "kb": world.kb,
     }
 
 

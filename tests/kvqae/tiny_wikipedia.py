@@ -40,7 +40,7 @@ TRIVIAQA = {
 
 
 def write_wikipedia(folder: Path) -> dict[str, Path]:
-    """Write articles.parquet and passages.parquet; returns them by argument name."""
+    """Write articles.parquet and passages.parquet; returns their folder by argument name."""
     articles: list[dict[str, Any]] = []
     passages: list[dict[str, Any]] = []
     for number, (identifier, title, image, texts) in enumerate(WIKIPEDIA):
@@ -50,9 +50,9 @@ def write_wikipedia(folder: Path) -> dict[str, Path]:
         for position, text in enumerate(texts):
             passages.append({"passage": len(passages), "article": number, "position": position, "text": text})
     schema = PASSAGES.with_metadata({"kb_passages": "5"})
-    write_table(folder / "articles.parquet", pa.Table.from_pylist(articles, schema=ARTICLES))
-    write_table(folder / "passages.parquet", pa.Table.from_pylist(passages, schema=schema))
-    return {"articles": folder / "articles.parquet", "passages": folder / "passages.parquet"}
+    write_table(folder / "wiki/articles.parquet", pa.Table.from_pylist(articles, schema=ARTICLES))
+    write_table(folder / "wiki/passages.parquet", pa.Table.from_pylist(passages, schema=schema))
+    return {"kb": folder / "wiki"}
 
 
 def write_questions(folder: Path) -> dict[str, Path]:

@@ -85,7 +85,7 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     questions = read_questions(world.viquae / "train.jsonl")
     run = read_best(world.runs / "fused" / "train.trec", questions, 100)
-    texts = texts_of(world.passages, world.articles, run.documents)
+    texts = texts_of(world.kb, run.documents)
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
     model, tokenizer = load_reader(world.base, 32, new_heads=True)

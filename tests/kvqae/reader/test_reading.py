@@ -39,7 +39,7 @@ def reader(world):
     model.cpu()  # in full precision
     with torch.no_grad():
         model.qa_outputs.weight.mul_(100)  # random heads with opinions
-    return model, tokenizer, texts_of(world.passages, world.articles, np.arange(24))
+    return model, tokenizer, texts_of(world.kb, np.arange(24))
 
 
 def read(reader, pairs, batch=16, longest=3):

@@ -33,7 +33,7 @@ def folder(world, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def texts(world):
-    return texts_of(world.passages, world.articles, np.arange(24))
+    return texts_of(world.kb, np.arange(24))
 
 
 def score(folder, texts, pairs, batch=16, max_tokens=32):

@@ -69,8 +69,8 @@ def test_the_article_with_the_same_picture_comes_first(tmp_path: Path, monkeypat
     write_tiny("siglip2", tmp_path / "siglip2")
     write_images(tmp_path / "kb", [("a.jpg", jpeg(1)), ("b.jpg", b"<html>"), ("c.jpg", jpeg(2))])
     write_images(tmp_path / "asked", [("q.jpg", jpeg(2))])
-    write_table(tmp_path / "articles.parquet", pa.table({"image": ["a.jpg", "b.jpg", "c.jpg"]}))
-    write_table(tmp_path / "passages.parquet", pa.table({"article": [0, 0, 1, 2]}))
+    write_table(tmp_path / "wiki/articles.parquet", pa.table({"image": ["a.jpg", "b.jpg", "c.jpg"]}))
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [0, 0, 1, 2]}))
     for split in ("validation", "test"):
         (tmp_path / "questions").mkdir(exist_ok=True)
         write_questions(tmp_path / "questions" / f"{split}.jsonl", {"q1": ("q.jpg", "Q1"), "q2": ("gone.jpg", "Q2")})
@@ -84,8 +84,7 @@ def test_the_article_with_the_same_picture_comes_first(tmp_path: Path, monkeypat
         "runs": "runs",
         "questions": "questions",
         "question-images": "asked",
-        "articles": "articles.parquet",
-        "passages": "passages.parquet",
+        "kb": "wiki",
         "out": "out",
     }
     words = [word for name, value in arguments.items() for word in (f"--{name}", value)]

@@ -42,10 +42,10 @@ PARAMETERS = {
 def write_world(folder: Path, *, questions: int = 40) -> dict[str, Path]:
     """Question `who is w3 ?` is answered by the passage of article w3 that says so, not by its other one."""
     articles = pa.table({"title": [f"w{row}" for row in range(questions)], "wikidata_id": [""] * questions})
-    write_table(folder / "articles.parquet", articles)
+    write_table(folder / "wiki/articles.parquet", articles)
     texts = [f"who is the answer{row // 2} ?" if row % 2 else "where w59" for row in range(2 * questions)]
     passages = pa.table({"article": [row // 2 for row in range(2 * questions)], "text": texts})
-    write_table(folder / "passages.parquet", passages)
+    write_table(folder / "wiki/passages.parquet", passages)
     for split, rows in (("train", range(questions - 8)), ("validation", range(questions - 8, questions))):
         write_json_lines(
             folder / "questions" / f"{split}.jsonl",
@@ -63,8 +63,7 @@ def write_world(folder: Path, *, questions: int = 40) -> dict[str, Path]:
         write_run(folder / "runs" / f"{split}.trec", Run.from_dict(lists))
     write_tiny_bert(folder / "bert")
     (folder / "published").mkdir()  # and nothing in it
-    files = {name: folder / f"{name}.parquet" for name in ("passages", "articles")}
-    return {"questions": folder / "questions", "runs": folder / "runs", **files}
+    return {"questions": folder / "questions", "runs": folder / "runs", "kb": folder / "wiki"}
 
 
 def outputs(folder: Path) -> dict[str, Path]:
@@ -79,8 +78,12 @@ def run(module, folder: Path, *, out: str, start: str, **changed) -> dict[str, f
     section = module.__name__.split(".")[-1]
     begins = {} if module is dpr_pretrain else {"start": str(folder / start)}
     (folder / "params.yaml").write_text(yaml.safe_dump({"kvqae": {section: PARAMETERS | changed | begins}}))
-    files = {name: folder / f"{name}.parquet" for name in ("passages", "articles")}
-    options = {"params": folder / "params.yaml", "questions": folder / "questions", "runs": folder / "runs", **files}
+    options = {
+        "params": folder / "params.yaml",
+        "questions": folder / "questions",
+        "runs": folder / "runs",
+        "kb": folder / "wiki",
+    }
     options |= {"out": folder / out, **outputs(folder)}
     if module is dpr_pretrain:
         options |= {"base": folder / start, "published": folder / "published"}

@@ -22,8 +22,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(world: Path, depth: int = 2) -> dict[str, float]:
-    brought, passages, questions, out = (world / name for name in ("brought", "passages.parquet", "viquae", "runs"))
-    return write_brought_runs(brought=brought, questions=questions, passages=passages, depth=depth, out=out)
+    brought, kb, questions, out = (world / name for name in ("brought", "wiki", "viquae", "runs"))
+    return write_brought_runs(brought=brought, questions=questions, kb=kb, depth=depth, out=out)
 
 
 def test_a_file_is_split_and_cut_and_its_order_is_that_of_the_scores(world: Path) -> None:

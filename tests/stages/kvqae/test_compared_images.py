@@ -44,8 +44,8 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
         "rerankers": {"rrt": entry},
     }
     Path("params.yaml").write_text(yaml.safe_dump({"kvqae": sections, "run": {"workers": 1}}))
-    write_table(Path("articles.parquet"), pa.table({"image": pa.array(IMAGES, pa.string())}))
-    write_table(Path("passages.parquet"), pa.table({"article": ARTICLE_OF}))
+    write_table(Path("wiki/articles.parquet"), pa.table({"image": pa.array(IMAGES, pa.string())}))
+    write_table(Path("wiki/passages.parquet"), pa.table({"article": ARTICLE_OF}))
     for split, run in RUNS.items():
         write_run(Path(f"runs/{split}.trec"), Run.from_dict(run))
     for split, images in ASKED.items():
@@ -55,8 +55,7 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
     arguments = {
         "runs": "runs",
         "questions": ".",
-        "articles": "articles.parquet",
-        "passages": "passages.parquet",
+        "kb": "wiki",
         "out": "compared",
     }
     return {name: Path(value) for name, value in arguments.items()}
@@ -79,7 +78,7 @@ def re_ranked(features: str) -> dict[str, Run]:
     tree["kvqae"]["rerankers"]["rrt"]["reads"] = ["rrt", features]
     Path("params.yaml").write_text(yaml.safe_dump(tree))
     arguments = ["--reranker", "rrt", "--runs", "runs", "--questions", ".", "--question-images", "."]
-    out = ["--articles", "articles.parquet", "--passages", "passages.parquet", "--out", f"{features}_runs"]
+    out = ["--kb", "wiki", "--out", f"{features}_runs"]
     execute(rerank.main, "kvqae.rerank", RerankParameters, arguments + out)
     return {split: read_run(Path(f"{features}_runs/{split}.trec")) for split in RUNS}
 

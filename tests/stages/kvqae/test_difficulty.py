@@ -41,9 +41,9 @@ def kvqae_world(folder, passages_read=((0,), (2, 1), ())):
             for name, text in texts.items()
         ),
     )
-    write_table(folder / "articles.parquet", pa.table({"title": ["Span", "Ada"]}))
+    write_table(folder / "wiki/articles.parquet", pa.table({"title": ["Span", "Ada"]}))
     passages = ["The bridge crosses the river Vell.", "Ada married.", "Nothing."]
-    write_table(folder / "passages.parquet", pa.table({"article": [0, 1, 1], "text": passages}))
+    write_table(folder / "wiki/passages.parquet", pa.table({"article": [0, 1, 1], "text": passages}))
     (folder / "run.trec").write_text("v1 Q0 0 1 2.0 t\nv2 Q0 2 1 2.0 t\nv2 Q0 1 2 1.0 t\n")
     (folder / "test.qrels").write_text("v1 0 0 1\nv2 0 1 1\nv3 0 -1 0\n")
     routing = {"question": list(texts), "face": [True, False, False], "human": [False, True, False]}
@@ -58,7 +58,7 @@ def kvqae_world(folder, passages_read=((0,), (2, 1), ())):
 
 def run_kvqae(folder):
     names = {"questions": "test.jsonl", "answers": "answers.parquet", "run": "run.trec", "qrels": "test.qrels"}
-    names |= {name: f"{name}.parquet" for name in ("routing", "articles", "passages")}
+    names |= {name: f"{name}.parquet" for name in ("routing",)} | {"kb": "wiki"}
     paths = {name: folder / file for name, file in names.items()}
     return difficulty.main(DifficultyParameters(**KEYS), **paths, out=folder / "kvqae.csv")
 

@@ -26,7 +26,7 @@ def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
     entries = {"dpr_few_shot": {"model": str(folder / "dpr")}}
     tree = {"kvqae": {"encode_texts": section, "text_encoders": entries}}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
-    options = {"params": "params.yaml", "passages": "passages.parquet", "articles": "articles.parquet"}
+    options = {"params": "params.yaml", "kb": "wiki"}
     argv = [part for name, value in options.items() for part in (f"--{name}", str(folder / value))]
     questions = [str(folder / f"{split}.jsonl") for split in ("train", "test")]
     argv += ["--encoder", "dpr_few_shot", "--questions", *questions, "--out", str(folder / out)]
@@ -37,9 +37,9 @@ def write_world(folder: Path) -> Path:
     """Eight passages, questions of two splits, both towers."""
     write_tiny_bert(folder / "dpr/question", seed=1)
     write_tiny_bert(folder / "dpr/passage", seed=2)
-    write_table(folder / "articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
+    write_table(folder / "wiki/articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
     table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
-    write_table(folder / "passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
+    write_table(folder / "wiki/passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
     write_json_lines(folder / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
     write_json_lines(folder / "test.jsonl", [question("a", "is w9 the w8 ?")])
     return folder

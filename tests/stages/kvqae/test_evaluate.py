@@ -5,7 +5,7 @@ import pytest
 
 from stages.kvqae import evaluate
 from stages.kvqae.evaluate import TablesParameters, main
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, write_table
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.retrieval.evaluation import blocks_of
 from trivium.measures.runs import Qrels, Run
@@ -33,7 +33,7 @@ def files(tmp_path, monkeypatch):
     relevant = tuple(np.array([2 * number]) for number in range(12))
     write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
     write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
-    pq.write_table(pa.table({"article": [passage // 2 for passage in range(24)]}), tmp_path / "passages.parquet")
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [passage // 2 for passage in range(24)]}))
     pq.write_table(
         pa.table(
             {
@@ -63,7 +63,7 @@ def files(tmp_path, monkeypatch):
         "fused": tmp_path,
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
-        "passages": tmp_path / "passages.parquet",
+        "kb": tmp_path / "wiki",
         "routing": tmp_path / "routing.parquet",
         "out_tables": tmp_path / "tables.json",
         "out_per_query": tmp_path / "per_query.parquet",

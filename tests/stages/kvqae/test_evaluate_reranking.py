@@ -7,7 +7,7 @@ import pytest
 
 from stages.kvqae.evaluate_reranking import main
 from tests.stages.kvqae.test_image_search import write_questions
-from trivium.core.tables import read_json
+from trivium.core.tables import read_json, write_table
 from trivium.formats.trec import write_qrels, write_run
 from trivium.kvqae.rerankers.evaluation import RerankingTablesParameters
 from trivium.measures.runs import Qrels, Run
@@ -40,7 +40,7 @@ def files(tmp_path):
     relevant = tuple(np.array([2 * number]) for number in range(12))
     write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
     write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
-    pq.write_table(pa.table({"article": [passage // 2 for passage in range(24)]}), tmp_path / "passages.parquet")
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [passage // 2 for passage in range(24)]}))
     routing = {
         "question": QUESTIONS,
         "face": [number % 2 == 0 for number in range(12)],
@@ -70,7 +70,7 @@ def files(tmp_path):
         "brought": tmp_path / "brought",
         "passage_qrels": tmp_path / "passage.qrels",
         "article_qrels": tmp_path / "article.qrels",
-        "passages": tmp_path / "passages.parquet",
+        "kb": tmp_path / "wiki",
         "questions": tmp_path / "test.jsonl",
         "routing": tmp_path / "routing.parquet",
         "identities": tmp_path / "base_model",

@@ -42,8 +42,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Image.new("RGB", (40, 40), "red").save(picture, "PNG")
     write_images(tmp_path / "images", [("a.png", picture.getvalue())])
     rewrite(made.viquae / "test.jsonl", [question(n, "v", image="a.png" if n else None) for n in range(COUNT)])
-    articles = read_table(made.articles)
-    write_table(made.articles, articles.append_column("image", pa.array(["a.png", *[None] * (COUNT - 1)])))
+    path, pictures = made.kb / "articles.parquet", pa.array(["a.png", *[None] * (COUNT - 1)])
+    write_table(path, read_table(path).append_column("image", pictures))
     lists = {f"v{n}": {(2 * n + 3) % 24: 3.0, 2 * n + 1: 2.0, (2 * n + 5) % 24: 1.0} for n in range(COUNT)}
     write_run(tmp_path / "run/test.trec", Run.from_dict(lists | {"v1": {}}))
     (tmp_path / "vectors").mkdir()
@@ -63,7 +63,7 @@ def run(world: Path, **entry: object) -> dict[str, float]:
             "statistics": {"permutations": 100}}  # fmt: skip
     (world / "params.yaml").write_text(yaml.safe_dump({"kvqae": tree}))
     told = {"identifier": "tiny", "run": "run", "vectors": "vectors", "questions": "viquae/test.jsonl",
-            "images": "images", "kb-images": "images", "passages": "passages.parquet", "articles": "articles.parquet",
+            "images": "images", "kb-images": "images", "kb": "wiki",
             "readers": "few_shot", "out-cache": "cache", "out": "out", "metrics": "metrics.json"}  # fmt: skip
     arguments = [part for name, value in told.items() for part in (f"--{name}", value)]
     return execute(main, "kvqae.identify", IdentifyParameters, arguments)

@@ -72,9 +72,9 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     images, humans, lengths = zip(*ARTICLES, strict=True)
     numbers = range(len(ARTICLES))
     columns = {"article": list(numbers), "image": images, "human": humans, "wikidata_id": [f"Q{i}" for i in numbers]}
-    write_table(tmp_path / "articles.parquet", pa.table(columns))
+    write_table(tmp_path / "wiki/articles.parquet", pa.table(columns))
     owners = np.repeat(np.arange(len(ARTICLES)), lengths)
-    write_table(tmp_path / "passages.parquet", pa.table({"article": owners}))
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": owners}))
     write_features(tmp_path / "kb", KB_IMAGES)
     write_features(tmp_path / "questions", QUESTION_IMAGES)
     write_questions(tmp_path / "test.jsonl", QUESTIONS)
@@ -99,7 +99,7 @@ def run(world: Path, depth: int = 100, splits: tuple[str, ...] = ("test",)) -> d
     (world / "params.yaml").write_text(
         yaml.safe_dump({"kvqae": {"image_search": {"depth": depth}, "image_encoders": ENCODERS}})
     )
-    argv = ["--articles", "articles.parquet", "--passages", "passages.parquet"]
+    argv = ["--kb", "wiki"]
     argv += ["--kb-features", "kb", "--question-features", "questions", "--questions", *(f"{s}.jsonl" for s in splits)]
     argv += ["--out-runs", "runs", "--out-routing", "routing"]
     return execute(main, "kvqae.image_search", ImageSearchParameters, argv)
@@ -178,8 +178,8 @@ def test_agrees_with_brute_force(world: Path) -> None:
     lengths = rng.integers(0, 4, 60)
     columns = {"article": range(60), "image": [f"{i}.jpg" for i in owners], "human": humans}
     columns["wikidata_id"] = [f"Q{i}" for i in range(60)]
-    write_table(world / "articles.parquet", pa.table({name: list(values) for name, values in columns.items()}))
-    write_table(world / "passages.parquet", pa.table({"article": np.repeat(np.arange(60), lengths)}))
+    write_table(world / "wiki/articles.parquet", pa.table({name: list(values) for name, values in columns.items()}))
+    write_table(world / "wiki/passages.parquet", pa.table({"article": np.repeat(np.arange(60), lengths)}))
     faces = rng.random(40) < 0.5
     order = rng.permutation(40)  # features in another order than articles
     write_features(world / "kb", {f"{i}.jpg": (bool(faces[i]), None, 0) for i in order})

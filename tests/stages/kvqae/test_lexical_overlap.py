@@ -6,7 +6,7 @@ import pytest
 import spacy
 from spacy.lookups import Lookups
 
-from trivium.core.tables import write_json_lines
+from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.retrieval.evaluation import (
     LexicalOverlapParameters,
     content_stems,
@@ -21,8 +21,7 @@ def measure(folder, model):
     return write_overlaps(
         LexicalOverlapParameters(spacy_model=model),
         questions=folder / "test.jsonl",
-        articles=folder / "articles.parquet",
-        passages=folder / "passages.parquet",
+        kb=folder / "wiki",
         qrels=folder / "test.qrels",
         runs=[folder / "bm25" / "test.trec"],
         out=folder / "out.parquet",
@@ -45,8 +44,9 @@ def test_stage_splits_by_relevance_of_the_first_passage(tmp_path):
             for q, text in {"a": "Which river flows here?", "b": "Which river flows here?", "c": "Who was he?"}.items()
         ],
     )
-    pq.write_table(pa.table({"title": ["Po", "Elm"]}), tmp_path / "articles.parquet")
-    pq.write_table(pa.table({"article": [0, 1], "text": ["a river flows", "a tree"]}), tmp_path / "passages.parquet")
+    write_table(tmp_path / "wiki/articles.parquet", pa.table({"title": ["Po", "Elm"]}))
+    passages = pa.table({"article": [0, 1], "text": ["a river flows", "a tree"]})
+    write_table(tmp_path / "wiki/passages.parquet", passages)
     (tmp_path / "test.qrels").write_text("a 0 0 1\nb 0 0 1\nc 0 0 1\n")
     (tmp_path / "bm25").mkdir()
     (tmp_path / "bm25" / "test.trec").write_text("a Q0 0 1 2.0 t\nb Q0 1 1 2.0 t\nb Q0 0 2 1.0 t\nc Q0 0 1 1.0 t\n")

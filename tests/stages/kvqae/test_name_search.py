@@ -26,8 +26,10 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     images, _, lengths = zip(*ARTICLES, strict=True)
     numbers = range(len(ARTICLES))
-    write_table(tmp_path / "articles.parquet", pa.table({"article": list(numbers), "title": TITLES, "image": images}))
-    write_table(tmp_path / "passages.parquet", pa.table({"article": np.repeat(np.arange(len(ARTICLES)), lengths)}))
+    write_table(
+        tmp_path / "wiki/articles.parquet", pa.table({"article": list(numbers), "title": TITLES, "image": images})
+    )
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": np.repeat(np.arange(len(ARTICLES)), lengths)}))
     write_features(tmp_path / "questions", QUESTION_IMAGES)
     tower = ClipText(write_both_towers(tmp_path / "clip"), torch.device("cpu"))
     seen = [tower.encode([LIKE.get(name, "x")], 1)[0] for name in QUESTION_IMAGES]
@@ -46,7 +48,7 @@ def run(world: Path, model: str = "clip", depth: int = 100) -> dict[str, float]:
         main,
         "kvqae.name_search",
         NameSearchParameters,
-        ["--encoder", "clip", "--articles", "articles.parquet", "--passages", "passages.parquet", "--questions",
+        ["--encoder", "clip", "--kb", "wiki", "--questions",
          "asked", "--question-features", "questions", "--out-vectors", "names", "--out", "runs", "--metrics",
          "metrics.json"],
     )  # fmt: skip
@@ -62,7 +64,7 @@ def test_the_nearest_name_comes_first_and_its_passages_follow_each_other(world: 
     np.testing.assert_allclose(articles.scores[:, 0], 1, atol=1e-3)
     assert set(articles.documents[0].tolist()) == set(range(9))
     passages = read_run(world / "runs/test.trec")
-    owner = read_table(world / "passages.parquet", ["article"])["article"].to_numpy()
+    owner = read_table(world / "wiki/passages.parquet", ["article"])["article"].to_numpy()
     first = passages.documents[1, :2].tolist()
     assert owner[first].tolist() == [0, 0]
     assert first == [0, 1]

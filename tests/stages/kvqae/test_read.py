@@ -72,8 +72,7 @@ def world(tmp_path_factory):
             base=world.models / "zero_shot",
             questions=world.viquae,
             runs=world.runs / "fused",
-            passages=world.passages,
-            articles=world.articles,
+            kb=world.kb,
             reader="few_shot",
             seed=seed,
             out=world.models / "few_shot" / f"seed-{seed}",
@@ -83,8 +82,7 @@ def world(tmp_path_factory):
 
 def arguments(world, out):
     return {
-        "passages": world.passages,
-        "articles": world.articles,
+        "kb": world.kb,
         "viquae": world.viquae,
         "triviaqa": world.triviaqa,
         "readers": world.models,
@@ -125,7 +123,7 @@ def test_lists_are_measured_to_their_end_by_hand(world):
     # Relevant at ranks 1 and 4, at none, and no list at all: (1 + 1/4 + 0 + 0) / 4, and one of four at rank 1.
     lists = {"t0": {0: 4.0, 1: 3.0}, "t1": {5: 4.0, 7: 3.0, 9: 2.0, 2: 1.0}, "t2": {1: 1.0}, "t3": {}}
     run = Run.from_dict(lists)
-    texts = texts_of(world.passages, world.articles, run.documents)
+    texts = texts_of(world.kb, run.documents)
     expected = {"x_initial_mrr": 1.25 / 4, "x_initial_precision@1": 1 / 4}
     assert measure_initial(run, questions, texts, prefix="x") == expected
 
@@ -155,7 +153,7 @@ def test_each_row_is_swept_on_the_list_of_its_own_run(world, tmp_path):
 def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
     metrics, out = done
     questions = {question.id: question for question in read_questions(world.viquae / "test.jsonl")}
-    texts = texts_of(world.passages, world.articles, np.arange(24))
+    texts = texts_of(world.kb, np.arange(24))
     rows = pq.read_table(out / "answers" / "few_shot_fused.parquet").to_pylist()
     assert [(row["id"], row["seed"]) for row in rows] == [(f"v{n}", seed) for seed in (0, 1) for n in range(12)]
     for row in rows:
@@ -178,8 +176,8 @@ def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
 def test_oracles_select_what_the_paper_says(world):
     questions = read_questions(world.viquae / "test.jsonl")[:3]
     run = Run.from_dict({"v0": {1: 3.0, 0: 2.0, 3: 1.0}, "v1": {1: 3.0, 5: 2.0, 2: 1.0}, "v2": {7: 1.0}})
-    texts = texts_of(world.passages, world.articles, np.arange(24))
-    own = passages_of_articles(world.passages, world.articles, {"Q0", "Q1", "nobody"})
+    texts = texts_of(world.kb, np.arange(24))
+    own = passages_of_articles(world.kb, {"Q0", "Q1", "nobody"})
     assert {name: ids.tolist() for name, ids in own.items()} == {"Q0": [0, 1], "Q1": [2, 3]}
 
     def chosen(oracle, passages):

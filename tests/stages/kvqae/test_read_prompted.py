@@ -31,8 +31,8 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     picture = io.BytesIO()
     Image.new("RGB", (40, 40), "red").save(picture, "PNG")
     write_images(tmp_path / "images", [("a.png", picture.getvalue())])
-    write_table(tmp_path / "articles.parquet", pa.table({"article": [0], "title": ["Ada"]}))
-    write_table(tmp_path / "passages.parquet", pa.table({"article": [0, 0], "text": ["In Dor.", "In Ur."]}))
+    write_table(tmp_path / "wiki/articles.parquet", pa.table({"article": [0], "title": ["Ada"]}))
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [0, 0], "text": ["In Dor.", "In Ur."]}))
     write_run(tmp_path / "fused/test.trec", Run.from_dict({"q0": {1: 2.0, 0: 1.0}}))
     return tmp_path
 
@@ -45,8 +45,8 @@ def run(world: Path, out: str = "out", **entry: object) -> dict[str, float]:
         main,
         "kvqae.read_prompted",
         ReadPromptedParameters,
-        ["--reader", "tiny", "--questions", "test.jsonl", "--images", "images", "--run", "fused", "--passages",
-         "passages.parquet", "--articles", "articles.parquet", "--out-cache", "cache", "--out", out,
+        ["--reader", "tiny", "--questions", "test.jsonl", "--images", "images", "--run", "fused", "--kb", "wiki",
+         "--out-cache", "cache", "--out", out,
          "--metrics", "metrics.json"],
     )  # fmt: skip
 

@@ -56,8 +56,8 @@ def files(tmp_path):
     images, lengths = zip(*ARTICLES, strict=True)
     numbers = list(range(len(ARTICLES)))
     table = {"article": numbers, "image": images, "human": [image != "statue.jpg" for image in images]}
-    write_table(tmp_path / "articles.parquet", pa.table(table))
-    write_table(tmp_path / "passages.parquet", pa.table({"article": np.repeat(numbers, lengths)}))
+    write_table(tmp_path / "wiki/articles.parquet", pa.table(table))
+    write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": np.repeat(numbers, lengths)}))
     write_features(tmp_path / "features" / "kb", KB)
     write_features(tmp_path / "features" / "questions", QUESTION_IMAGES)
     for split in ("validation", "test"):
@@ -75,8 +75,7 @@ def files(tmp_path):
         "reranker": "arcface",
         "runs": tmp_path / "run",
         "questions": tmp_path,
-        "articles": tmp_path / "articles.parquet",
-        "passages": tmp_path / "passages.parquet",
+        "kb": tmp_path / "wiki",
         "out": tmp_path / "reranked" / "arcface",
     }
 

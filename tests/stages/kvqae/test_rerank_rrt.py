@@ -84,8 +84,8 @@ def stage(
     write(Path("features/questions"), folder_of([2, 3], seed=2))
     save_rrt(model, Path("rrt"))
     names = [f"{image}.jpg" if image >= 0 else None for image in IMAGE_OF.tolist()]
-    write_table(Path("articles.parquet"), pa.table({"image": pa.array(names, pa.string())}))
-    write_table(Path("passages.parquet"), pa.table({"article": ARTICLE_OF}))
+    write_table(Path("wiki/articles.parquet"), pa.table({"image": pa.array(names, pa.string())}))
+    write_table(Path("wiki/passages.parquet"), pa.table({"article": ARTICLE_OF}))
     write_run(Path("runs/test.trec"), run)
     images = {"q1": "1.jpg", "q2": "0.jpg", "q3": "gone.jpg", "q4": "0.jpg"}
     write_questions(Path("test.jsonl"), {name: (image, "Q1") for name, image in images.items()})
@@ -96,8 +96,7 @@ def stage(
         "runs": "runs",
         "questions": ".",
         "question-images": ".",
-        "articles": "articles.parquet",
-        "passages": "passages.parquet",
+        "kb": "wiki",
         "out": "out",
     }
     return [word for name, value in arguments.items() for word in (f"--{name}", value)]

@@ -31,8 +31,7 @@ def rerank(world, out, runs=None, batch=8, engine=None):
         reranker="text",
         questions=world.viquae,
         runs=runs or world.runs / "fused",
-        passages=world.passages,
-        articles=world.articles,
+        kb=world.kb,
         out=out,
     )
 

@@ -31,11 +31,12 @@ from trivium.kvqae.asking import encoding
 from trivium.kvqae.asking.encoding import NO_FACE, VERSION, BaseSettings, Model, Shown, Vectors, VectorStore
 from trivium.kvqae.asking.entries import Source
 from trivium.kvqae.asking.recognition import Pictured, calibrate
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, PASSAGES
 from trivium.kvqae.knowledge_base.passages import cut_articles
 from trivium.kvqae.retrieval.bm25 import build_index
 from trivium.vision.image_encoder import Route
 
-ARTICLES, PASSAGES, SHOWN = "articles.parquet", "passages.parquet", "pictures.parquet"
+SHOWN = "pictures.parquet"
 VECTORS, ROWS = "vectors.npy", "rows.npy"
 _PICTURES = pa.schema([("article", pa.int64()), ("path", pa.string()), ("sha256", pa.string())])
 DESCRIBED, LISTED, CALIBRATION, BM25 = "base.json", "problems.csv", "calibration.json", "bm25"

@@ -109,11 +109,11 @@ class GraphBase(Base):
         lists = read_split(folders, SPLIT, weights, articles=False)
         self._scales = dict(zip(weights, scales(gather_blocks(list(lists.values()))), strict=True))
 
-        articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
-        numbers = np.arange(passage_texts.knowledge_base_size(passages))
-        self.texts = passage_texts.read_passage_texts(passages, articles, numbers)
-        self.article_of = passage_texts.ArticlePassages(passages).article_of
-        self._picture_of = read_table(articles, ["image"])["image"]
+        for name in ("articles", "passages"):
+            kb = project.require(f"data/kvqae/kb/{name}.parquet").parent
+        self.texts = passage_texts.read_passage_texts(kb, np.arange(passage_texts.knowledge_base_size(kb)))
+        self.article_of = passage_texts.ArticlePassages(kb).article_of
+        self._picture_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
         self._pictures = Images(project.require("data/kvqae/raw/images/kb"))
         reading = project.section("read", ReadParameters)
         read = reading.rows[reading.asked_row]
@@ -126,7 +126,7 @@ class GraphBase(Base):
             self.passages = read.passages
         self.text_systems = {TEXT: self._text_system()}
         search = project.section("image_search", ImageSearchParameters)
-        base = read_illustrated_base(articles, passages, project.require("data/kvqae/features/kb"))
+        base = read_illustrated_base(kb, project.require("data/kvqae/features/kb"))
         self._indexes = {system: ImageIndex.of(base, system) for system in search.image_encoders}
         encoders = {}
         for system, entry in search.image_encoders.items():
@@ -188,16 +188,17 @@ class Rerankers:
         self._pairs = {"max_tokens": tokens, "batch": project.value("kvqae.texts.pair_batch")}
         folder = project.require("models/kvqae/cross_encoder/few_shot")
         self._text, self._tokenizer = cross_encoder.load_cross_encoder(folder, tokens)
-        articles, passages = (project.require(f"data/kvqae/kb/{name}.parquet") for name in ("articles", "passages"))
-        faces, self._face_of = arcface.face_images(articles, passages, project.require("data/kvqae/features/kb"))
+        for name in ("articles", "passages"):
+            kb = project.require(f"data/kvqae/kb/{name}.parquet").parent
+        faces, self._face_of = arcface.face_images(kb, project.require("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
         model = project.require("models/kvqae/rrt")
         self.note = WITHOUT_RRT if read_kind(model / "extractor") in (DELG_FILES, NONE) else ""
         if not self.note:
             local = project.section("local_features", LocalFeaturesParameters)
             self._most = local.most
-            self._article_of = passage_texts.ArticlePassages(passages).article_of
-            self._image_of = read_table(articles, ["image"])["image"]
+            self._article_of = passage_texts.ArticlePassages(kb).article_of
+            self._image_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
             self._images = Images(project.require("data/kvqae/raw/images/kb"))
             self._rrt = rrt.load_rrt(model)
             self._extract = load_extractor(

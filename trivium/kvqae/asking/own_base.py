@@ -55,10 +55,10 @@ class OwnBase(Base):
         self._entries_of = defaultdict[str, list[int]](list)  # by folded titles
         for entry, title in enumerate(self._titles):
             self._entries_of[fold(title)].append(entry)
-        self.article_of = ArticlePassages(folder / building.PASSAGES).article_of
+        self.article_of = ArticlePassages(folder).article_of
         self._starts = np.searchsorted(self.article_of, np.arange(len(self._titles) + 1))
         numbers = np.arange(len(self.article_of))
-        self.texts = read_passage_texts(folder / building.PASSAGES, folder / building.ARTICLES, numbers)
+        self.texts = read_passage_texts(folder, numbers)
         models, texts = models_of(settings, foreign)
         for model in (*models, *texts):
             if described["digests"].get(model.name) != model.digest:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_table
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, PASSAGES
 
 PICTURES, VECTORS = "pictures.parquet", "vectors.npy"  # in an encoder's folder of features, a row for each image
 FACES_BY = "arcface"  # the encoder whose folder says which pictures show a face
@@ -80,11 +81,11 @@ class IllustratedBase:
         return (self.images >= 0) & self.features.readable[self.images]
 
 
-def read_illustrated_base(articles: Path, passages: Path, features: Path) -> IllustratedBase:
+def read_illustrated_base(kb: Path, features: Path) -> IllustratedBase:
     """Read the articles with an image and the features of these images."""
-    table = read_table(articles, ["article", "image", "human"])
+    table = read_table(kb / ARTICLES, ["article", "image", "human"])
     illustrated = table.filter(pc.is_valid(table["image"]))
-    owner = read_table(passages, ["article"])["article"].to_numpy()
+    owner = read_table(kb / PASSAGES, ["article"])["article"].to_numpy()
     images = ImageFeatures.read(features)
     return IllustratedBase(
         articles=illustrated["article"].to_numpy(),

@@ -18,21 +18,20 @@ from numpy.typing import NDArray
 from trivium.core.errors import BadInput
 from trivium.core.tables import count_rows, read_batches, read_schema, read_table
 
+ARTICLES, PASSAGES = "articles.parquet", "passages.parquet"  # the tables in the folder of a knowledge base
 SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
 
 
-def knowledge_base_size(passages: Path) -> int:
+def knowledge_base_size(kb: Path) -> int:
     """Return the number of passages of the knowledge base, which are the first ones of the file."""
-    return int(read_schema(passages).metadata[b"kb_passages"])
+    return int(read_schema(kb / PASSAGES).metadata[b"kb_passages"])
 
 
-def stream_passages(
-    passages: Path, articles: Path, *, batch_size: int, limit: int | None = None
-) -> Iterator[tuple[int, pa.Array, pa.Array]]:
+def stream_passages(kb: Path, *, batch_size: int, limit: int | None = None) -> Iterator[tuple[int, pa.Array, pa.Array]]:
     """Stream batches (number of the first passage, titles, texts) in order, up to `limit` passages."""
-    titles = read_table(articles, ["title"])["title"].combine_chunks()
+    titles = read_table(kb / ARTICLES, ["title"])["title"].combine_chunks()
     first = 0
-    for batch in read_batches(passages, batch_size, ["article", "text"]):
+    for batch in read_batches(kb / PASSAGES, batch_size, ["article", "text"]):
         if limit is not None:
             batch = batch.slice(0, limit - first)
         if not len(batch):
@@ -63,19 +62,19 @@ class PassageTexts:
         return PassageTexts(ids, self.titles.take(rows), self.texts.take(rows))
 
 
-def read_passage_texts(passages: Path, articles: Path, ids: NDArray[np.int64]) -> PassageTexts:
+def read_passage_texts(kb: Path, ids: NDArray[np.int64]) -> PassageTexts:
     """Read passages by their numbers in one pass over the file; memory grows with the number of passages.
 
     Raises:
         BadInput: one of the numbers is not a passage.
     """
     ids = np.unique(ids)
-    rows = count_rows(passages)
+    rows = count_rows(kb / PASSAGES)
     outside = ids[(ids < 0) | (ids >= rows)]
     if len(outside):
-        raise BadInput("no such passage", file=passages, got=int(outside[0]), expected=f"0 to {rows - 1}")
+        raise BadInput("no such passage", file=kb / PASSAGES, got=int(outside[0]), expected=f"0 to {rows - 1}")
     titles, texts = [pa.array([], pa.large_string())], [pa.array([], pa.large_string())]
-    for first, title, text in stream_passages(passages, articles, batch_size=1 << 16):
+    for first, title, text in stream_passages(kb, batch_size=1 << 16):
         low, high = np.searchsorted(ids, [first, first + len(text)])
         chosen = pa.array(ids[low:high] - first)
         titles.append(title.take(chosen).cast(pa.large_string()))
@@ -87,10 +86,10 @@ Ids = NDArray[np.int64]
 
 
 class ArticlePassages:
-    """The passages of each article: one int64 a passage in memory, from a Parquet file with articles in order."""
+    """The passages of each article: one int64 a passage in memory; the file has the articles in order."""
 
-    def __init__(self, passages: Path) -> None:
-        self.article_of: Ids = read_table(passages, ["article"])["article"].to_numpy()
+    def __init__(self, kb: Path) -> None:
+        self.article_of: Ids = read_table(kb / PASSAGES, ["article"])["article"].to_numpy()
 
     def __call__(self, article: int) -> Ids:
         """Return the passage numbers of an article."""
@@ -98,11 +97,11 @@ class ArticlePassages:
         return np.arange(start, end)
 
 
-def passages_of_articles(passages: Path, articles: Path, entities: set[str]) -> dict[str, NDArray[np.int64]]:
+def passages_of_articles(kb: Path, entities: set[str]) -> dict[str, NDArray[np.int64]]:
     """List the passages of the article of each of these Wikidata entities; no entry for one without an article."""
-    ids = read_table(articles, ["wikidata_id"])["wikidata_id"]
+    ids = read_table(kb / ARTICLES, ["wikidata_id"])["wikidata_id"]
     rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(entities, pa.string())))
-    passages_of = ArticlePassages(passages)
+    passages_of = ArticlePassages(kb)
     return {name: passages_of(row) for name, row in zip(ids.take(rows).to_pylist(), rows.to_pylist(), strict=True)}
 
 
@@ -179,12 +178,12 @@ def _read(folder: Path) -> Iterator[pa.Array]:
             yield batch["passage"]
 
 
-def numbers_of_rows(passages: Path) -> Rows:
+def numbers_of_rows(kb: Path) -> Rows:
     """List our passage of each brought row, -1 where it was left out; without brought passages, all of ours."""
-    schema = read_schema(passages)
+    schema = read_schema(kb / PASSAGES)
     if ROW not in schema.names:
-        return np.arange(count_rows(passages))
-    rows = read_table(passages, [ROW])[ROW].combine_chunks()
+        return np.arange(count_rows(kb / PASSAGES))
+    rows = read_table(kb / PASSAGES, [ROW])[ROW].combine_chunks()
     numbers = np.full(int(schema.metadata[ROWS]), -1, np.int64)
     numbers[rows.drop_null().to_numpy()] = np.flatnonzero(pc.is_valid(rows).to_numpy(zero_copy_only=False))
     return numbers

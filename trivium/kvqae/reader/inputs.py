@@ -36,10 +36,10 @@ def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
     return read_run_over(path, [question.id for question in questions]).first(depth)
 
 
-def texts_of(passages: Path, articles: Path, *documents: NDArray[np.int64]) -> PassageTexts:
+def texts_of(kb: Path, *documents: NDArray[np.int64]) -> PassageTexts:
     """Read titles and texts of all passages in these arrays of ids, which may have padding."""
     ids = np.unique(np.concatenate([array.ravel() for array in documents]))
-    return read_passage_texts(passages, articles, ids[ids != PADDING])
+    return read_passage_texts(kb, ids[ids != PADDING])
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,7 @@ class TrainingData:
 
     questions: Path
     runs: Path
-    passages: Path
-    articles: Path
+    kb: Path
 
     def read(
         self, depths: Mapping[str, int], own: Sequence[NDArray[np.int64]] = ()
@@ -59,7 +58,7 @@ class TrainingData:
         lists = {
             split: read_best(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
         }
-        texts = texts_of(self.passages, self.articles, *(run.documents for run in lists.values()), *own)
+        texts = texts_of(self.kb, *(run.documents for run in lists.values()), *own)
         return questions, lists, texts
 
 

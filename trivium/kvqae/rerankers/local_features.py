@@ -22,7 +22,7 @@ from trivium.core.reading import read_lines
 from trivium.core.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.measures.runs import PADDING
 from trivium.vision.decoding import FLAWS
 from trivium.vision.local_descriptors.delg_files import shared_names
@@ -141,17 +141,15 @@ def describe_images(
     return count_images(join_features(folders, out), WHY_NOT) | counted
 
 
-def write_compared_images(
-    *, runs: Path, questions: Path, articles: Path, passages: Path, depth: int, out: Path
-) -> dict[str, float]:
+def write_compared_images(*, runs: Path, questions: Path, kb: Path, depth: int, out: Path) -> dict[str, float]:
     """Write `kb.txt` and `questions.txt`, names of the images that RRT compares for the runs of a folder.
 
     Those are the images of the questions, and of the articles whose passages are among the best `depth` of a run.
     """
     best = np.concatenate([read_run(runs / f"{split}.trec").first(depth).documents.ravel() for split in RERANKED])
-    ranked = np.unique(ArticlePassages(passages).article_of[best[best != PADDING]])
+    ranked = np.unique(ArticlePassages(kb).article_of[best[best != PADDING]])
     of_splits = (question for split in RERANKED for question in read_questions(questions / f"{split}.jsonl"))
-    shown = {"kb": read_table(articles, ["image"])["image"].take(ranked).to_pylist()}
+    shown = {"kb": read_table(kb / ARTICLES, ["image"])["image"].take(ranked).to_pylist()}
     shown["questions"] = [question.image for question in of_splits]
     lists = {name: sorted(set(images) - {None}) for name, images in shown.items()}
     with write_folder(out) as folder:

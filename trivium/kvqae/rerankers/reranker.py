@@ -36,8 +36,7 @@ class Inputs:
     """Inputs of all re-rankers besides their settings; images are in shards."""
 
     question_images: Path
-    passages: Path
-    articles: Path
+    kb: Path
     max_tokens: int
     batch: int
     engine: Engine

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_table, write_json
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.kvqae.rerankers.model_files import CONFIG
 from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.runs import PADDING, Run
@@ -176,7 +176,7 @@ def rerank(
     return rank_passages(best, of_articles, shown, "rrt"), counts
 
 
-def read_base(articles: Path, passages: Path, features: Path) -> Base:
+def read_base(kb: Path, features: Path) -> Base:
     """Open the features of the knowledge base's images."""
     folder = FeatureFolder.read(features)
-    return Base(ArticlePassages(passages).article_of, folder.rows(read_table(articles, ["image"])["image"]), folder)
+    return Base(ArticlePassages(kb).article_of, folder.rows(read_table(kb / ARTICLES, ["image"])["image"]), folder)

@@ -137,9 +137,9 @@ class Searcher:
         return Run.from_scores(tuple(query for query, _ in queries), documents, scores, depth=depth, name=name)
 
 
-def documents(passages: Path, articles: Path, limit: int | None) -> Iterator[tuple[int, str]]:
+def documents(kb: Path, limit: int | None) -> Iterator[tuple[int, str]]:
     """Stream (passage, title and text) of the first `limit` passages."""
-    batches = stream_passages(passages, articles, batch_size=4096, limit=limit)
+    batches = stream_passages(kb, batch_size=4096, limit=limit)
     for first, titles, texts in tqdm(batches, desc="index", unit="batch", mininterval=5, leave=False):
         for passage, (title, text) in enumerate(zip(titles.to_pylist(), texts.to_pylist(), strict=True), first):
             yield passage, f"{title} {text}"
@@ -193,8 +193,7 @@ def grid_search(
     parameters: Bm25SearchParameters,
     engine: Engine,
     questions: Sequence[Question],
-    passages: Path,
-    articles: Path,
+    kb: Path,
     work: Path,
 ) -> list[GridPoint]:
     """Compute the MRR of every setting of the grid.
@@ -211,7 +210,7 @@ def grid_search(
     for setting, run in zip(missing, searched, strict=True):
         write_run(files[setting], run)
     runs = [read_run(file).complete([question.id for question in questions]) for file in files.values()]
-    qrels = judge_passages(questions, pool_runs(questions, runs, parameters.depth), passages, articles)
+    qrels = judge_passages(questions, pool_runs(questions, runs, parameters.depth), kb)
     return [(*setting, mean_reciprocal_rank(run, qrels)) for setting, run in zip(settings, runs, strict=True)]
 
 

@@ -133,7 +133,7 @@ def train_dual_encoder(
     torch.manual_seed(parameters.seed)
     pairs, validation_pairs = read_pairs(files.train), read_pairs(files.validation)
     ids = np.concatenate([pairs.passages(), validation_pairs.passages()])
-    texts = read_passage_texts(files.passages, files.articles, ids)
+    texts = read_passage_texts(files.kb, ids)
     model, tokenizer = load_towers(starts)
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:
@@ -244,7 +244,7 @@ def take_published(
 ) -> dict[str, float]:
     """Export the published encoders as if trained here, measured on the same validation pairs; tokens go to `work`."""
     pairs = read_pairs(files.validation)
-    texts = read_passage_texts(files.passages, files.articles, pairs.passages())
+    texts = read_passage_texts(files.kb, pairs.passages())
     model, tokenizer = load_towers({tower: folder / tower for tower in TOWERS})
     tokens = PairTokens(work / "tokens", tokenizer, pairs, texts, parameters.max_tokens)
     mrr = validation_mrr(model, tokenizer, pairs, tokens, parameters)

@@ -196,8 +196,7 @@ def write_overlaps(
     parameters: LexicalOverlapParameters,
     *,
     questions: Path,
-    articles: Path,
-    passages: Path,
+    kb: Path,
     qrels: Path,
     runs: Sequence[Path],
     out: Path,
@@ -208,7 +207,7 @@ def write_overlaps(
     judged = read_qrels(qrels)
     ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
     firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
-    passage_texts = read_passage_texts(passages, articles, firsts[firsts != PADDING])
+    passage_texts = read_passage_texts(kb, firsts[firsts != PADDING])
     metrics: dict[str, float] = {
         "stems_instead_of_lemmas": float(parameters.spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),

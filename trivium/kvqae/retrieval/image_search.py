@@ -69,7 +69,7 @@ class ImageIndex:
     @classmethod
     def of_names(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
         """Open the names of articles, a folder of vectors that stage `kvqae-name_search` wrote."""
-        owners = {row: [article] for row, article in enumerate(read_matrix(folder / ARTICLES).tolist())}
+        owners = {row: [article] for row, article in enumerate(read_matrix(folder / NUMBERS).tolist())}
         return cls(read_matrix(folder / VECTORS), np.arange(len(owners)), owners, starts)
 
     def search(
@@ -156,7 +156,7 @@ def counts(base: IllustratedBase, routing: pa.Table, splits: Sequence[str]) -> d
     return result
 
 
-VECTORS, ARTICLES = "names.npy", "articles.npy"  # in the folder of vectors
+VECTORS, NUMBERS = "names.npy", "articles.npy"  # in the folder of vectors
 
 
 class NameSearchParameters(Parameters):

@@ -17,23 +17,21 @@ from trivium.measures.runs import PADDING, Qrels, Run
 AGREED = 0.9  # share of brought judgements that must hold an answer: titles and texts may differ a little
 
 
-def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
+def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], kb: Path) -> Qrels:
     """Judge passages: relevant if title or text contains an answer; `pool` has the passages of each question."""
-    texts = read_passage_texts(passages, articles, _union(pool))
+    texts = read_passage_texts(kb, _union(pool))
     return _judge(questions, pool, lambda passage: [texts[passage]])
 
 
-def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], passages: Path, articles: Path) -> Qrels:
+def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], kb: Path) -> Qrels:
     """Judge articles: relevant if title or whole text contains an answer; arguments as in `judge_passages`."""
-    passages_of = ArticlePassages(passages)
+    passages_of = ArticlePassages(kb)
     ids = [passages_of(article) for article in _union(pool).tolist()]
-    texts = read_passage_texts(passages, articles, _union(ids))
+    texts = read_passage_texts(kb, _union(ids))
     return _judge(questions, pool, lambda article: [texts[passage] for passage in passages_of(article).tolist()])
 
 
-def brought_judgements(
-    file: Path, questions: Sequence[Question], passages: Path, articles: Path
-) -> tuple[Qrels, dict[str, float]] | None:
+def brought_judgements(file: Path, questions: Sequence[Question], kb: Path) -> tuple[Qrels, dict[str, float]] | None:
     """Read judgements of passages that the user brings as TREC qrels; None where none of these questions is judged.
 
     Documents are rows of brought passages, or else of ours. The authors' judgements of the test questions are
@@ -42,7 +40,7 @@ def brought_judgements(
     passages, which have no article here.
     """
     qrels = read_qrels(file)
-    numbers = numbers_of_rows(passages)
+    numbers = numbers_of_rows(kb)
     relevant = dict(zip(qrels.queries, qrels.relevant, strict=True))
     rows = [relevant.get(question.id, np.empty(0, np.int64)) for question in questions]
     if not relevant.keys() & {question.id for question in questions}:
@@ -51,7 +49,7 @@ def brought_judgements(
         raise BadInput("no such passage", file=file, field="document", got=last, expected=f"below {len(numbers)}")
     ids = [numbers[row] for row in rows]
     kept = [np.sort(row[row >= 0]) for row in ids]
-    with_answer = judge_passages(questions, kept, passages, articles).relevant
+    with_answer = judge_passages(questions, kept, kb).relevant
     judged, agreed = (sum(map(len, lists)) for lists in (kept, with_answer))
     if agreed < AGREED * judged:
         raise BadInput(

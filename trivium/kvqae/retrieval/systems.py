@@ -86,13 +86,13 @@ def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows,
     return {split: kept.select(names) for split, names in queries.items()}
 
 
-def write_brought_runs(*, brought: Path, questions: Path, passages: Path, depth: int, out: Path) -> dict[str, float]:
+def write_brought_runs(*, brought: Path, questions: Path, kb: Path, depth: int, out: Path) -> dict[str, float]:
     """Write `{system}/{split}.trec` for each file of `brought`, by name, and each split of its questions.
 
     README.md and folders are ignored. `BadInput`: another file, or a name that cannot be part of a metric's name.
     """
     split_of = {question.id: split for split in SPLITS for question in read_questions(questions / f"{split}.jsonl")}
-    numbers = numbers_of_rows(passages)
+    numbers = numbers_of_rows(kb)
     files = sorted(path for path in brought.iterdir() if path.is_file() and path.name != "README.md")
     if wrong := [path for path in files if not _FILE.fullmatch(path.name)]:
         expected = "NAME.trec; a name has letters, digits, _ and -"

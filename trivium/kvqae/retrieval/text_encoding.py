@@ -44,10 +44,10 @@ class Shard(NamedTuple):
     texts: pa.Array
 
 
-def passage_parts(passages: Path, articles: Path, shard_size: int) -> Iterator[list[Shard]]:
+def passage_parts(kb: Path, shard_size: int) -> Iterator[list[Shard]]:
     """Stream the knowledge base in parts of `SHARDS` shards, within which texts are tokenised ahead."""
-    size = knowledge_base_size(passages)
-    batches = stream_passages(passages, articles, batch_size=shard_size, limit=size)
+    size = knowledge_base_size(kb)
+    batches = stream_passages(kb, batch_size=shard_size, limit=size)
     shards = (Shard(*batch) for batch in batches)
     return in_groups(shards, SHARDS)
 

@@ -33,12 +33,11 @@ class PairFiles:
 
     train: Path
     validation: Path
-    passages: Path
-    articles: Path
+    kb: Path
 
 
 def make_pairs(
-    questions: Sequence[Question], run: Run, own: Sequence[Ids], passages: Path, articles: Path
+    questions: Sequence[Question], run: Run, own: Sequence[Ids], kb: Path
 ) -> tuple[pa.Table, dict[str, float]]:
     """Choose positives and hard negatives of each question, from its row of BM25's run and its `own` article.
 
@@ -48,7 +47,7 @@ def make_pairs(
     """
     retrieved = pool_runs(questions, [run], run.documents.shape[1])
     pool = [np.union1d(listed, mine) for listed, mine in zip(retrieved, own, strict=True)]
-    judged = judge_passages(questions, pool, passages, articles)
+    judged = judge_passages(questions, pool, kb)
     rows = []
     counts = {"questions": 0.0, "dropped_without_positive": 0.0, "dropped_without_negative": 0.0}
     for question, ranked, mine, relevant in zip(questions, run.documents, own, judged.relevant, strict=True):
@@ -65,10 +64,10 @@ def make_pairs(
     return pa.Table.from_pylist(rows, schema=SCHEMA), counts
 
 
-def own_passages(questions: Sequence[Question], passages: Path, articles: Path) -> list[Ids]:
+def own_passages(questions: Sequence[Question], kb: Path) -> list[Ids]:
     """List the passages of the article of each question's entity; empty where there is no such article."""
     subjects = {question.wikidata_id for question in questions if question.wikidata_id is not None}
-    passages_of = passages_of_articles(passages, articles, subjects)
+    passages_of = passages_of_articles(kb, subjects)
     return [passages_of.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
 
 
@@ -78,8 +77,8 @@ def write_pairs(files: PairFiles, *, questions: Path, runs: Path, depth: int) ->
     for split, out in (("train", files.train), ("validation", files.validation)):
         of_split = read_questions(questions / f"{split}.jsonl")
         run = read_run_over(runs / f"{split}.trec", [question.id for question in of_split]).first(depth)
-        own = own_passages(of_split, files.passages, files.articles)
-        table, counts = make_pairs(of_split, run, own, files.passages, files.articles)
+        own = own_passages(of_split, files.kb)
+        table, counts = make_pairs(of_split, run, own, files.kb)
         if not len(table):
             raise BadInput("no question has both a positive and a negative", file=runs / f"{split}.trec")
         write_table(out, table)

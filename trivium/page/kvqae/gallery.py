@@ -18,7 +18,7 @@ from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
-from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, PASSAGES, SEPARATOR, read_passage_texts
 from trivium.measures.answers import AnswerMatcher, exact_match, is_matchable
 from trivium.measures.runs import PADDING
 from trivium.page.html import half_each, render
@@ -109,10 +109,10 @@ def gallery_items(data: Path, dataset: Path, settings: Mapping[str, Any]) -> lis
             first = documents[: settings["passages"]].tolist()
             ranked[title, query] = [passage for passage in first if passage != PADDING]
 
-    articles, passages = data / "kb" / "articles.parquet", data / "kb" / "passages.parquet"
+    kb = data / "kb"
     shown = np.unique([passage for documents in ranked.values() for passage in documents])
-    texts = read_passage_texts(passages, articles, shown.astype(np.int64))
-    article_of, names = read_table(passages, ["article"])["article"], read_table(articles, ["image"])["image"]
+    texts = read_passage_texts(kb, shown.astype(np.int64))
+    article_of, names = read_table(kb / PASSAGES, ["article"])["article"], read_table(kb / ARTICLES, ["image"])["image"]
     columns = ["name", "width", "height", "detected", "box"]
     boxes = face_boxes(read_table(data / "features/questions/arcface/pictures.parquet", columns).to_pylist())
     question_images, kb_images = Images(dataset / "images" / "questions"), Images(data / "raw" / "images" / "kb")

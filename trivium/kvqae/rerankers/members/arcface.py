@@ -16,13 +16,13 @@ from trivium.measures.runs import PADDING, Run
 SYSTEM = "arcface"
 
 
-def face_images(articles: Path, passages: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
+def face_images(kb: Path, features: Path) -> tuple[ImageFeatures, NDArray[np.int64]]:
     """Read the features of the knowledge base's images and, for each passage, the row of its article's image.
 
     The row is -1 if the article is not about a human or its image shows no face: only faces of humans are compared, as
     in retrieval.
     """
-    base = read_illustrated_base(articles, passages, features)
+    base = read_illustrated_base(kb, features)
     image_of = np.full(len(base.starts) - 1, -1, dtype=np.int64)
     face = base.parts()["humans_with_face"]
     image_of[base.articles[face]] = base.images[face]
@@ -57,7 +57,7 @@ class ArcFace(Reranker):
     def __init__(self, settings: RerankerSettings, inputs: Inputs) -> None:
         features, self.routing = settings.reads
         self.depth = settings.depth
-        base, self.image_of = face_images(inputs.articles, inputs.passages, features / "kb")
+        base, self.image_of = face_images(inputs.kb, features / "kb")
         self.base_faces = base.matrix(SYSTEM)
         self.faces = ImageFeatures.read(features / "questions").matrix(SYSTEM)
 

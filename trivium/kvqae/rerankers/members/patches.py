@@ -16,7 +16,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.tables import read_table
 from trivium.formats.questions import Question
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.runs import PADDING, Run
@@ -81,8 +81,8 @@ class Patches(Reranker):
         encoder.patches([])  # a network without patches is refused at once
         self.encoder = encoder
         self.base, self.question_images = Images(images), Images(inputs.question_images)
-        self.article_of = ArticlePassages(inputs.passages).article_of
-        self.image_of: list[str | None] = read_table(inputs.articles, ["image"])["image"].to_pylist()
+        self.article_of = ArticlePassages(inputs.kb).article_of
+        self.image_of: list[str | None] = read_table(inputs.kb / ARTICLES, ["image"])["image"].to_pylist()
         self.known: dict[str, NDArray[np.float16] | None] = {}  # patches of articles' images; None: unreadable
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:

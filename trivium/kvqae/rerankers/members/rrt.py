@@ -31,7 +31,7 @@ class Rrt(Reranker):
         model, features = settings.reads
         self.left_out = is_left_out(model)
         if not self.left_out:
-            self.base = read_base(inputs.articles, inputs.passages, features / "kb")
+            self.base = read_base(inputs.kb, features / "kb")
             self.features = FeatureFolder.read(features / "questions")
             self.network = load_rrt(model)
             check_dimension(self.network, self.base.features, features / "kb")

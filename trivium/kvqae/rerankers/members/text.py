@@ -27,7 +27,7 @@ class Text(Reranker):
         from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_shard
 
         best, inputs = initial.first(self.settings.depth), self.inputs
-        texts = texts_of(inputs.passages, inputs.articles, best.documents)
+        texts = texts_of(inputs.kb, best.documents)
         shard = partial(score_shard, folder=self.settings.reads[0], max_tokens=inputs.max_tokens, batch=inputs.batch)
 
         def score(pairs: Sequence[tuple[str, int]]) -> NDArray[np.float64]:
