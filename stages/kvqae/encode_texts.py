@@ -12,7 +12,6 @@ from trivium.core.stage import Context, stage
 from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.kvqae.retrieval.text_encoders import text_encoder_parameters
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, encode_questions, passage_parts
 from trivium.nets.device import pick_device
 
@@ -32,7 +31,7 @@ def main(
     out: Path = Path("data/kvqae/embeddings/{encoder}"),
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""
-    model = text_encoder_parameters(encoder, parameters.settings).model
+    model = parameters.settings.model
     asking = TextEncoder(encoder, model, "question")
     queries, table = encode_questions(asking, questions, parameters)
     engine, size = context.engine, knowledge_base_size(kb)

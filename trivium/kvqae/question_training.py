@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ from transformers import (
 )
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example, sample_passages
 from trivium.kvqae.reader.reading import Pairs, Sampled, tokenize_sampled
@@ -34,32 +34,26 @@ LossOf = Callable[[Pairs, Sampled], tuple[torch.Tensor, Mapping[str, int]]]
 class QuestionTrainingParameters(Parameters):
     """Part of the sections of the reader's and of the cross-encoder's trainings."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        "max_tokens": "kvqae.texts.pair_tokens",
-        "batch": "kvqae.texts.pair_batch",
-        **{name: f"kvqae.pair_training.{name}" for name in ("dropout", "frozen_embeddings", "schedule")},
-        **{name: f"kvqae.pair_training.{name}" for name in ("warmup", "max_gradient_norm", "patience")},
-    }
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
+    max_tokens: int = shared("kvqae.texts.pair_tokens", ge=8, le=512, description="Tokens of question and passage")
     depth: int = Field(ge=1, description="Passages are sampled from the best of the run, this many")
-    dropout: float = Field(ge=0, lt=1, description="Of attention and hidden layers; BERT's 0.1 suits longer trainings")
-    frozen_embeddings: bool = Field(description="Leave word embeddings as they are (a third less time)")
+    dropout: float = shared("kvqae.pair_training.dropout", ge=0, lt=1, description="Of attention and hidden layers")
+    frozen_embeddings: bool = shared(
+        "kvqae.pair_training.frozen_embeddings", description="Leave word embeddings as they are (a third less time)"
+    )
     frozen_layers: int = Field(ge=0, description="Leave this many of the lowest layers as they are")
     questions: int = Field(ge=1, description="Questions in a step (batch)")
     steps: int = Field(ge=1, description="Optimiser steps, at most")
-    patience: int | None = Field(
-        default=None, ge=1, description="Constant only: stop after so many validations without a better one"
+    patience: int | None = shared(
+        "kvqae.pair_training.patience", None, ge=1, description="Constant only: validations without a better one"
     )
     learning_rate: float = Field(gt=0, description="AdamW's, at its highest")
-    schedule: Schedule = Field(
-        description="Of the learning rate; constant also keeps the best weights on validation, linear the last ones"
-    )
-    warmup: float = Field(ge=0, lt=1, description="Linear only: share of the steps in which the learning rate rises")
-    max_gradient_norm: float = Field(gt=0, description="Largest norm of the gradient")
+    schedule: Schedule = shared("kvqae.pair_training.schedule", description="Of the learning rate")
+    warmup: float = shared("kvqae.pair_training.warmup", ge=0, lt=1, description="Linear only: share of rising steps")
+    max_gradient_norm: float = shared("kvqae.pair_training.max_gradient_norm", gt=0, description="Largest norm of it")
     validate_every: int = Field(ge=1, description="Steps between validations")
     validation_questions: int = Field(ge=1, description="Questions in validation, from the first on")
     validation_passages: int = Field(ge=1, description="Best passages of each in validation")
-    batch: int = Field(ge=1, description="Pairs read together in validation")
+    batch: int = shared("kvqae.texts.pair_batch", ge=1, description="Pairs read together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
 
 

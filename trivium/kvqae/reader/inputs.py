@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 from tqdm import tqdm
 
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.formats.questions import Question, read_questions
 from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
@@ -146,17 +146,11 @@ class Row(Parameters):
 class AnswerParameters(Parameters):
     """How a reader reads questions with passages, and how its answers are compared."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        "max_tokens": "kvqae.texts.pair_tokens",
-        "batch": "kvqae.texts.pair_batch",
-        "answer_tokens": "kvqae.reader.answer_tokens",
-        "permutations": "kvqae.statistics.permutations",
-    }
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of question and passage together")
-    answer_tokens: int = Field(ge=1, description="Longest answer")
-    batch: int = Field(ge=1, description="Pairs read together")
+    max_tokens: int = shared("kvqae.texts.pair_tokens", ge=8, le=512, description="Tokens of question and passage")
+    answer_tokens: int = shared("kvqae.reader.answer_tokens", ge=1, description="Longest answer")
+    batch: int = shared("kvqae.texts.pair_batch", ge=1, description="Pairs read together")
     seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the few-shot readers")
-    permutations: int = Field(ge=100, description="Sign vectors drawn by Fisher's test")
+    permutations: int = shared("kvqae.statistics.permutations", ge=100, description="Sign vectors of Fisher's test")
 
 
 class ReadParameters(AnswerParameters):

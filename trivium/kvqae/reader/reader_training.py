@@ -1,6 +1,6 @@
 """Train the reader, in pretraining on TriviaQA and in fine-tuning on ViQuAE (kvqae.md §5)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -11,6 +11,7 @@ from pydantic import Field
 from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import shared
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -35,17 +36,15 @@ from trivium.nets.reader import PassageReduction, question_loss
 class ReaderTrainingParameters(QuestionTrainingParameters):
     """Common part of sections `kvqae.reader_pretrain` and `kvqae.reader_finetune`, most of it in `kvqae.reader`."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        **QuestionTrainingParameters.places,
-        **{name: f"kvqae.reader.{name}" for name in ("depth", "relevant", "irrelevant", "frozen_layers", "selection")},
-        **{name: f"kvqae.reader.{name}" for name in ("answer_positions", "answer_tokens")},
-        **{name: f"kvqae.reader.{name}" for name in ("validation_questions", "validation_passages")},
+    places: ClassVar = {
+        name: f"kvqae.reader.{name}"
+        for name in ("depth", "frozen_layers", "validation_questions", "validation_passages")
     }
-    relevant: int = Field(ge=1, description="Most relevant passages of a question in a step")
-    irrelevant: int = Field(ge=0, description="Irrelevant passages of a question in a step")
-    answer_positions: int = Field(ge=1, description="Most answer positions used in a passage")
-    answer_tokens: int = Field(ge=1, description="Longest answer in validation")
-    selection: Literal["em", "f1"] = Field(description="Measure of validation: exact match, or F1 as the authors")
+    relevant: int = shared("kvqae.reader.relevant", ge=1, description="Most relevant passages of a question in a step")
+    irrelevant: int = shared("kvqae.reader.irrelevant", ge=0, description="Irrelevant passages of a question in a step")
+    answer_positions: int = shared("kvqae.reader.answer_positions", ge=1, description="Most of a passage that are used")
+    answer_tokens: int = shared("kvqae.reader.answer_tokens", ge=1, description="Longest answer in validation")
+    selection: Literal["em", "f1"] = shared("kvqae.reader.selection", description="In validation; F1 as the authors")
     losses: dict[str, PassageReduction] = Field(
         min_length=1, description="By reader, the loss over a question's passages; max: the authors' first code"
     )

@@ -3,7 +3,7 @@
 It is trained first on TriviaQA, then on ViQuAE.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -16,6 +16,7 @@ from pydantic import Field
 from transformers import BertForSequenceClassification, BertTokenizer
 
 from trivium.core.errors import BadInput
+from trivium.core.parameters import shared
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
@@ -111,15 +112,14 @@ _loaded = lru_cache(maxsize=1)(load_cross_encoder)
 class CrossEncoderTrainingParameters(QuestionTrainingParameters):
     """Sections `kvqae.rerank_pretrain` and `kvqae.rerank_finetune`; `kvqae.cross_encoder` has what they share."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        **QuestionTrainingParameters.places,
-        **{name: f"kvqae.cross_encoder.{name}" for name in ("passages", "frozen_layers", "questions", "weight_decay")},
-        **{name: f"kvqae.cross_encoder.{name}" for name in ("validation_questions", "validation_passages")},
+    places: ClassVar = {
+        name: f"kvqae.cross_encoder.{name}"
+        for name in ("frozen_layers", "questions", "validation_questions", "validation_passages")
     }
     seed: int = Field(default=0, ge=0, description="Of the new perceptron, dropout, order of questions, passages")
     depth: int = Field(ge=2, description="Passages are sampled from the best of the run, this many")
-    passages: int = Field(ge=2, description="Passages of a question in a step, one of them relevant")
-    weight_decay: float = Field(ge=0, description="AdamW's")
+    passages: int = shared("kvqae.cross_encoder.passages", ge=2, description="Of a question in a step; one is relevant")
+    weight_decay: float = shared("kvqae.cross_encoder.weight_decay", ge=0, description="AdamW's")
 
 
 class RerankPretrainParameters(CrossEncoderTrainingParameters):

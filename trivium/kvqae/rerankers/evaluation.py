@@ -7,8 +7,8 @@ ArcFace and RRT were trained on are files (docs/kvqae-formats.md); without a fil
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import ClassVar
 
+from trivium.core.parameters import shared
 from trivium.kvqae.rerankers.model_files import read_entities
 from trivium.kvqae.rerankers.reranker import SECTION, Rerankers, select_by_input
 from trivium.kvqae.retrieval.evaluation import Block, EvaluateParameters
@@ -33,8 +33,7 @@ def blocks_of(rerankers: Iterable[str], brought: Sequence[str] = ()) -> dict[str
 class RerankingTablesParameters(EvaluateParameters):
     """Section `kvqae.evaluate_reranking`."""
 
-    places: ClassVar = {**EvaluateParameters.places, "rerankers": SECTION}
-    rerankers: Rerankers
+    rerankers: Rerankers = shared(SECTION)
 
 
 _PERSONS = ("bm25_image", "initial", "image", "text", "text_image")

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,7 @@ from trivium.core.atomic import write_folder, write_text
 from trivium.core.engine import Engine, in_worker
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.reading import read_lines
 from trivium.core.tables import read_json, read_table, write_json
 from trivium.formats.questions import read_questions
@@ -55,15 +54,10 @@ def read_list(path: Path) -> list[str]:
 class LocalFeaturesParameters(Parameters):
     """Section `kvqae.local_features`."""
 
-    places: ClassVar = {
-        "local": "world.local.kvqae_models",
-        "max_side": "kvqae.pictures.max_side",
-        "max_pixels": "kvqae.pictures.max_pixels",
-    }
-    local: str = Field(default="", description="Folder of your own models; DELG's files are in its delg/")
+    local: str = shared("world.local.kvqae_models", "", description="Of your own models; DELG's files are in its delg/")
     most: int = Field(ge=1, description="Local descriptors kept an image, the most salient ones")
-    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
-    max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
+    max_side: int = shared("kvqae.pictures.max_side", ge=32, description="Pixels of a reduced image's longer side")
+    max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Images with more are counted as too large")
 
 
 @lru_cache(maxsize=1)

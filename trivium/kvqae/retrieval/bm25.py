@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from itertools import product
 from math import ceil
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ from tqdm import tqdm
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import in_groups, read_json, write_json
 from trivium.formats.questions import SPLITS, Question, read_questions
 from trivium.formats.trec import read_run, write_run
@@ -152,13 +152,9 @@ GridPoint = tuple[float, float, float]  # k1, b, MRR on validation
 class Bm25SearchParameters(Parameters):
     """Section `kvqae.bm25_search`."""
 
-    places: ClassVar = {
-        "depth": "kvqae.depth",
-        **{name: f"kvqae.lucene.{name}" for name in ("threads", "heap_gib")},
-    }
-    depth: int = Field(ge=1, description="Passages a question")
-    threads: int = Field(ge=1, description="Threads of a search")
-    heap_gib: int = Field(ge=1, description="Memory of the Java machine, GiB")
+    depth: int = shared("kvqae.depth", ge=1, description="Passages a question")
+    threads: int = shared("kvqae.lucene.threads", ge=1, description="Threads of a search")
+    heap_gib: int = shared("kvqae.lucene.heap_gib", ge=1, description="Memory of the Java machine, GiB")
     k1_step: float = Field(gt=0, description="Step of the grid over k1 in [0, 3)")
     b_step: float = Field(gt=0, description="Step of the grid over b in [0, 1)")
 

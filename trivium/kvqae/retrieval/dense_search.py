@@ -7,7 +7,7 @@ on the shards.
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import ClassVar, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from pydantic import Field
 from trivium.core.atomic import write_atomically
 from trivium.core.engine import Engine
 from trivium.core.matrices import MatrixRows, read_matrix
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.vision.neighbours import Ids, Scores, build_ivf, exact_search, faiss, ivf_search, merge, read_ivf
 
 KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
@@ -30,8 +30,7 @@ R = TypeVar("R")
 class DenseSearchParameters(Parameters):
     """Section `kvqae.dense_search`."""
 
-    places: ClassVar = {"depth": "kvqae.depth"}
-    depth: int = Field(ge=1, description="Passages kept a question")
+    depth: int = shared("kvqae.depth", ge=1, description="Passages kept a question")
     index: Literal["exact", "ivf_sq8"] = Field(description="exact, or an inverted file of one byte a component")
     lists: int = Field(ge=1, description="Centroids of the inverted file (nlist)")
     probes: int = Field(ge=1, description="Lists searched a question (nprobe)")

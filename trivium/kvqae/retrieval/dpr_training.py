@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from transformers import PreTrainedTokenizerBase
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts, read_passage_texts
 from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, save_text_encoder, tokenize
@@ -61,29 +61,25 @@ class PairTokens:
 class DprParameters(Parameters):
     """Sections `kvqae.dpr_pretrain` and `kvqae.dpr_finetune`; section `kvqae.dpr` has what they share."""
 
-    places: ClassVar = {
-        "depth": "kvqae.depth",
-        "max_tokens": "kvqae.texts.tokens",
-        **{name: f"kvqae.dpr.{name}" for name in ("batch_size", "mini_batch_size", "max_gradient_norm")},
-        **{name: f"kvqae.dpr.{name}" for name in ("validation_negatives", "patience")},
-    }
-    depth: int = Field(ge=1, description="BM25's best passages that positives and negatives come from")
+    depth: int = shared("kvqae.depth", ge=1, description="BM25's best passages that positives and negatives come from")
     seed: int = Field(default=0, ge=0, description="Seed of dropout, order and draws")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
-    batch_size: int = Field(ge=2, description="Questions a batch, each with one positive and one hard negative")
-    mini_batch_size: int = Field(
-        ge=1, description="Texts that an encoder holds activations of; halves itself when GPU memory runs out"
+    max_tokens: int = shared("kvqae.texts.tokens", ge=8, le=512, description="Tokens of a text, longer ones are cut")
+    batch_size: int = shared("kvqae.dpr.batch_size", ge=2, description="Questions; each has a positive and a negative")
+    mini_batch_size: int = shared(
+        "kvqae.dpr.mini_batch_size", ge=1, description="Texts with activations; halves itself when GPU memory runs out"
     )
     epochs: int = Field(ge=1, description="Rounds over the training questions")
     max_steps: int | None = Field(ge=1, description="Stop after so many steps, null: after the epochs")
     learning_rate: float = Field(gt=0, description="Peak learning rate of AdamW")
     warmup_steps: int = Field(ge=0, description="Steps of linear warm-up; then linear decay to 0")
-    max_gradient_norm: float = Field(gt=0, description="Largest norm of the gradient")
+    max_gradient_norm: float = shared("kvqae.dpr.max_gradient_norm", gt=0, description="Largest norm of the gradient")
     validate_every: int = Field(ge=1, description="Steps from one validation and checkpoint to the next")
-    patience: int | None = Field(
-        default=None, ge=1, description="Stop after so many validations without a better one; null: after the steps"
+    patience: int | None = shared(
+        "kvqae.dpr.patience", None, ge=1, description="Stop after so many validations without a better one; null: never"
     )
-    validation_negatives: int = Field(ge=0, description="Hard negatives of each question in the validation pool")
+    validation_negatives: int = shared(
+        "kvqae.dpr.validation_negatives", ge=0, description="Hard negatives of each question in the validation pool"
+    )
 
 
 def load_towers(folders: Mapping[str, Path]) -> tuple[DualEncoder, PreTrainedTokenizerBase]:

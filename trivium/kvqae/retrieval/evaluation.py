@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from trivium.core.folding import fold
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
@@ -70,13 +70,10 @@ def blocks_of(image_encoders: Iterable[str], added: Sequence[str] = (), fused: S
 class EvaluateParameters(Parameters):
     """Sections `kvqae.evaluate` and `kvqae.evaluate_reranking`."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        name: f"kvqae.statistics.{name}" for name in ("significance", "permutations", "confidence", "resamples")
-    }
-    significance: float = Field(gt=0, lt=1, description="Level of Fisher's randomization test")
-    permutations: int = Field(ge=100, description="Sign vectors drawn by the test")
-    confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
-    resamples: int = Field(ge=100, description="Bootstrap samples of an interval")
+    significance: float = shared("kvqae.statistics.significance", gt=0, lt=1, description="Level of Fisher's test")
+    permutations: int = shared("kvqae.statistics.permutations", ge=100, description="Sign vectors drawn by the test")
+    confidence: float = shared("kvqae.statistics.confidence", gt=0, lt=1, description="Of the bootstrap intervals")
+    resamples: int = shared("kvqae.statistics.resamples", ge=100, description="Bootstrap samples of an interval")
     seed: int = Field(default=0, ge=0, description="Of the test's and the bootstrap's draws")
 
 

@@ -8,13 +8,13 @@ they are the optimum on validation; where it says `tuned`, the optimum is used.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field, ValidationInfo, field_validator
 
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.formats.trec import read_run
 from trivium.kvqae.retrieval.systems import SystemsInUse, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
@@ -64,8 +64,7 @@ class WeightGridParameters(Parameters):
 class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
     """Section `kvqae.fuse`."""
 
-    places: ClassVar = {**SystemsInUse.places, "depth": "kvqae.depth"}
-    depth: int = Field(ge=1, description="Documents kept a question")
+    depth: int = shared("kvqae.depth", ge=1, description="Documents kept a question")
     rrf_k: int = Field(ge=0, description="k of reciprocal-rank fusion")
     weights: Literal["tuned"] | dict[str, dict[str, Weight]] = Field(
         description="α of each system of each row, ≥ 0; only their proportions matter; or tuned, on validation"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,7 @@ from pydantic import Field
 
 from trivium.core.atomic import write_folder
 from trivium.core.matrices import read_matrix, write_matrix
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
 from trivium.vision.decoding import FLAWS, REASONS
@@ -27,15 +27,10 @@ SHARDS = 16  # that a GPU is given at a time, so that it does not wait between s
 class ImageFeaturesParameters(Parameters):
     """Section `kvqae.image_features`."""
 
-    places: ClassVar = {
-        "settings": f"{SECTION}.{{encoder}}",
-        "max_side": "kvqae.pictures.max_side",
-        "max_pixels": "kvqae.pictures.max_pixels",
-    }
-    settings: dict[str, Any] = Field(description="Of the encoder: its entry in `kvqae.image_encoders`")
+    settings: dict[str, Any] = shared(f"{SECTION}.{{encoder}}", description="The entry in `kvqae.image_encoders`")
     batch_size: int = Field(ge=1, description="Images decoded and encoded together; halved when GPU memory runs out")
-    max_side: int = Field(ge=32, description="Longer side, in pixels, to which larger images are reduced")
-    max_pixels: int = Field(ge=1, description="Images with more pixels are counted as too large (JPEGs: after scaling)")
+    max_side: int = shared("kvqae.pictures.max_side", ge=32, description="Pixels of a reduced image's longer side")
+    max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Images with more are counted as too large")
 
 
 def encode_shards(

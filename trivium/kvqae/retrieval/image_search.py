@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from trivium.core.matrices import read_matrix
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.kvqae.retrieval.systems import NAMES
@@ -34,9 +34,8 @@ STEP = 1e-8  # difference of scores of successive passages of an article, or in 
 class ImageSearchParameters(Parameters):
     """Section `kvqae.image_search`."""
 
-    places: ClassVar = {"depth": "kvqae.depth", "image_encoders": SECTION}
-    depth: int = Field(ge=1, description="Articles, and passages, kept a question and encoder")
-    image_encoders: ImageEncoders
+    depth: int = shared("kvqae.depth", ge=1, description="Articles, and passages, kept a question and encoder")
+    image_encoders: ImageEncoders = shared(SECTION)
 
 
 @dataclass(frozen=True)
@@ -162,14 +161,9 @@ VECTORS, NUMBERS = "names.npy", "articles.npy"  # in the folder of vectors
 class NameSearchParameters(Parameters):
     """Section `kvqae.name_search`."""
 
-    places: ClassVar = {
-        "depth": "kvqae.depth",
-        "settings": f"{NAMES}.{{encoder}}",
-        "pictures": "kvqae.image_encoders.{encoder}",
-    }
-    depth: int = Field(ge=1, description="Articles, and passages, kept a question")
-    settings: TextEncoderParameters = Field(description="Its entry in `kvqae.name_encoders`: a folder with both towers")
-    pictures: dict[str, Any] = Field(description="Of the encoder of pictures: its entry in `kvqae.image_encoders`")
+    depth: int = shared("kvqae.depth", ge=1, description="Articles, and passages, kept a question")
+    settings: TextEncoderParameters = shared(f"{NAMES}.{{encoder}}", description="Its entry: a folder with both towers")
+    pictures: dict[str, Any] = shared(f"{SECTION}.{{encoder}}", description="The entry of the encoder of pictures")
     batch_size: int = Field(ge=1, description="Names a batch; halves itself when GPU memory runs out")
 
     @model_validator(mode="after")

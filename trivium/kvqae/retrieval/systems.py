@@ -7,14 +7,13 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
-from pydantic import Field
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
 from trivium.kvqae.knowledge_base.passage_texts import Rows, numbers_of_rows
@@ -30,16 +29,9 @@ NAMES = "kvqae.name_encoders"  # of params.yaml: image encoders whose text tower
 class SystemsInUse(Parameters):
     """Encoders in use, in their order; part of several sections."""
 
-    places: ClassVar[Mapping[str, str]] = {
-        "text_encoders": TEXT_SECTION,
-        "image_encoders": IMAGE_SECTION,
-        "name_encoders": NAMES,
-    }
-    text_encoders: TextEncoders
-    image_encoders: ImageEncoders
-    name_encoders: dict[str, dict[str, Any]] = Field(
-        default_factory=dict, description="Image encoders whose text tower reads entities' names"
-    )
+    text_encoders: TextEncoders = shared(TEXT_SECTION)
+    image_encoders: ImageEncoders = shared(IMAGE_SECTION)
+    name_encoders: dict[str, dict[str, Any]] = shared(NAMES, {}, description="Whose text tower reads entities' names")
 
 
 def system_of(encoder: str) -> str:

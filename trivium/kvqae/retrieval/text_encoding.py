@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +12,11 @@ from pydantic import Field
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import in_groups
 from trivium.formats.questions import read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
-from trivium.kvqae.retrieval.text_encoders import SECTION
+from trivium.kvqae.retrieval.text_encoders import SECTION, TextEncoderParameters
 
 if TYPE_CHECKING:  # torch takes seconds to import, and only encoding needs it
     from trivium.kvqae.retrieval.text_encoder import TextEncoder
@@ -29,9 +29,8 @@ CHUNK = 1024  # passages tokenised at a time
 class EncodeTextsParameters(Parameters):
     """Section `kvqae.encode_texts`."""
 
-    places: ClassVar = {"settings": f"{SECTION}.{{encoder}}", "max_tokens": "kvqae.texts.tokens"}
-    settings: dict[str, Any] = Field(description="Of the encoder: its entry in `kvqae.text_encoders`")
-    max_tokens: int = Field(ge=8, le=512, description="Tokens of a text, longer ones are cut")
+    settings: TextEncoderParameters = shared(f"{SECTION}.{{encoder}}", description="The entry in `kvqae.text_encoders`")
+    max_tokens: int = shared("kvqae.texts.tokens", ge=8, le=512, description="Tokens of a text, longer ones are cut")
     batch_size: int = Field(ge=1, description="Texts a batch; halves itself when GPU memory runs out")
     shard_size: int = Field(ge=1, description="Passages sorted by length, and lost at most when the stage is killed")
 
