@@ -16,7 +16,7 @@ from trivium.kvqae.asking.answer import QUERY, PictureView
 from trivium.kvqae.asking.graph import WITHOUT_RRT, Rerankers
 from trivium.kvqae.rerankers.fusion import Fusion, systems_of
 from trivium.kvqae.rerankers.model_files import leave_out
-from trivium.kvqae.rerankers.rrt import Base, build_rrt, rerank
+from trivium.kvqae.rerankers.rrt import build_rrt, rerank
 from trivium.measures.runs import Run
 from trivium.vision.local_descriptors.extractors import SiftExtractor, load_extractor
 
@@ -84,8 +84,7 @@ def test_pictures_are_described_now_and_compared_as_in_the_stage(tmp_path):
     initial = Run.from_dict({QUERY: {passage: 9.0 - passage for passage in range(len(IMAGE_OF))}})
     found = made._by_picture(PictureView(image=jpeg(9)), initial)
     query, features = made._describe({"q": jpeg(9)}), made._describe(PICTURES)
-    base = Base(np.arange(len(IMAGE_OF)), features.rows(IMAGE_OF), features)
-    expected, _ = rerank(initial, np.array([0]), query, base, made._rrt, depth=7, batch=2)
+    expected, _ = rerank(initial.first(7), np.array([0]), features.rows(IMAGE_OF), query, features, made._rrt, batch=2)
     assert sorted(found.documents[0][found.documents[0] >= 0].tolist()) == [0, 3, 5, 6]  # 7 is below the depth
     assert (found.documents == expected.documents).all()
     assert np.allclose(found.scores, expected.scores, rtol=0, atol=1e-5, equal_nan=True)

@@ -244,8 +244,8 @@ class Rerankers:
         query, features = self._describe({IMAGE: view.image}), self._describe(images)
         image_of = np.full(len(self._image_of), -1)
         image_of[articles] = features.rows(names)
-        base, sizes = rrt.Base(self._article_of, image_of, features), {"depth": settings.depth, "batch": settings.batch}
-        return rrt.rerank(best, query.rows(query.names), query, base, self._rrt, **sizes)[0]
+        asked, listed = query.rows(query.names), image_of[self._article_of]
+        return rrt.rerank(best, asked, listed, query, features, self._rrt, batch=settings.batch)[0]
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         described = [self._extract.describe(name, data) for name, data in images.items()]

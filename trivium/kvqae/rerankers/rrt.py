@@ -1,7 +1,6 @@
 """Load, save and run a Re-Ranking Transformer on pairs of images (kvqae.md §4)."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +9,7 @@ from numpy.typing import NDArray
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.tables import read_json, read_table, write_json
-from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
+from trivium.core.tables import read_json, write_json
 from trivium.kvqae.rerankers.model_files import CONFIG
 from trivium.kvqae.retrieval.image_search import rank_passages
 from trivium.measures.runs import PADDING, Run
@@ -53,12 +51,13 @@ def save_rrt(model: RerankingTransformer, folder: Path) -> None:
         save_weights(model, target / WEIGHTS)
 
 
-def check_dimension(model: RerankingTransformer, features: FeatureFolder, folder: Path) -> None:
-    """Check that the features fit the network: `BadInput` for those of another extractor."""
-    expected = model.sizes["global_dimension"]
+def read_features(folder: Path, model: RerankingTransformer) -> FeatureFolder:
+    """Open a folder of features; `BadInput` for those of another extractor, which do not fit the network."""
+    features, expected = FeatureFolder.read(folder), model.sizes["global_dimension"]
     if features.overall.shape[1] != expected:
         raise BadInput("global descriptors of another size than the re-ranker's", file=folder / "global.npy",
                        got=features.overall.shape[1], expected=str(expected))  # fmt: skip
+    return features
 
 
 def gather_features(features: FeatureFolder, rows: NDArray[np.int64]) -> Described:
@@ -110,31 +109,16 @@ def score_pairs(
     return scores
 
 
-@dataclass(frozen=True)
-class Base:
-    """Images of the knowledge base, for pairs with question images.
-
-    Attributes:
-        article_of: (passages,) article of each passage.
-        image_of: (articles,) row in `features` of each article's image, -1 without a readable one.
-        features: of the images.
-    """
-
-    article_of: NDArray[np.int64]
-    image_of: NDArray[np.int64]
-    features: FeatureFolder
-
-
-def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def image_pairs(
+    run: Run, images: NDArray[np.int64], image_of: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """List the distinct image pairs of a run's passages; the passages of an article share one.
 
-    `images` is (queries,), the row of each question's image, -1 without a readable one. Returns (pairs, 2) rows of
-    question images and article images; (queries, depth) number of the pair of each passage, -1 where one of the images
-    is missing.
+    `images` is (queries,), `image_of` (passages,): the row of each question's image, and of the image of each passage's
+    article, -1 without a readable one. Returns (pairs, 2) rows of question images and article images; (queries, depth)
+    number of the pair of each passage, -1 where one of the images is missing.
     """
-    ranked = run.documents != PADDING
-    articles = base.article_of[np.where(ranked, run.documents, 0)]
-    targets = np.where(ranked, base.image_of[articles], -1)
+    targets = np.where(run.documents != PADDING, image_of[run.documents], -1)
     queries = np.broadcast_to(images[:, None], targets.shape)
     both = (queries >= 0) & (targets >= 0)
     pairs, numbers = np.unique(np.stack([queries[both], targets[both]], axis=1), axis=0, return_inverse=True)
@@ -144,27 +128,26 @@ def image_pairs(run: Run, images: NDArray[np.int64], base: Base) -> tuple[NDArra
 
 
 def rerank(
-    run: Run,
+    best: Run,
     images: NDArray[np.int64],
+    image_of: NDArray[np.int64],
     question_features: FeatureFolder,
-    base: Base,
+    base_features: FeatureFolder,
     model: RerankingTransformer,
     *,
-    depth: int,
     batch: int,
 ) -> tuple[Run, dict[str, float]]:
-    """Re-rank the best `depth` passages of each question, scoring `batch` image pairs at once; returns counts, too.
+    """Re-rank a run, scoring `batch` image pairs at once; returns counts, too. For `images`, … see `image_pairs`.
 
     A passage's score is its article's minus 1e-8 times its position: passages of one article keep their order. A
     passage whose article has no readable image is left out, and so is every passage of a question without one.
     """
-    best = run.first(depth)
-    pairs, places = image_pairs(best, images, base)
-    scores = score_pairs(model, question_features, base.features, pairs, batch=batch)
+    pairs, places = image_pairs(best, images, image_of)
+    scores = score_pairs(model, question_features, base_features, pairs, batch=batch)
     shown = places >= 0
     of_articles = np.zeros(places.shape)
     of_articles[shown] = scores[places[shown]]
-    without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base.features.counts[pairs[:, 1]] == 0)
+    without_locals = (question_features.counts[pairs[:, 0]] == 0) | (base_features.counts[pairs[:, 1]] == 0)
     present = best.documents != PADDING
     counts: dict[str, float] = {
         "questions_without_image": int((images < 0).sum()),
@@ -174,9 +157,3 @@ def rerank(
         "pairs_without_locals": int(without_locals.sum()),
     }
     return rank_passages(best, of_articles, shown, "rrt"), counts
-
-
-def read_base(kb: Path, features: Path) -> Base:
-    """Open the features of the knowledge base's images."""
-    folder = FeatureFolder.read(features)
-    return Base(ArticlePassages(kb).article_of, folder.rows(read_table(kb / ARTICLES, ["image"])["image"]), folder)

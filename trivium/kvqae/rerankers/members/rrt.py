@@ -5,7 +5,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 from pydantic import Field
 
+from trivium.core.tables import read_table
 from trivium.formats.questions import Question
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.kvqae.rerankers.model_files import is_left_out
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.measures.runs import Run
@@ -24,18 +26,16 @@ class Rrt(Reranker):
     Settings = RrtSettings
 
     def __init__(self, settings: RrtSettings, inputs: Inputs) -> None:
-        from trivium.kvqae.rerankers.rrt import check_dimension, load_rrt, read_base
-        from trivium.vision.local_descriptors.folder import FeatureFolder
+        from trivium.kvqae.rerankers.rrt import load_rrt, read_features
 
         self.settings = settings
         model, features = settings.reads
         self.left_out = is_left_out(model)
         if not self.left_out:
-            self.base = read_base(inputs.kb, features / "kb")
-            self.features = FeatureFolder.read(features / "questions")
             self.network = load_rrt(model)
-            check_dimension(self.network, self.base.features, features / "kb")
-            check_dimension(self.network, self.features, features / "questions")
+            self.base, self.features = (read_features(features / side, self.network) for side in ("kb", "questions"))
+            pictures = read_table(inputs.kb / ARTICLES, ["image"])["image"]
+            self.image_of = self.base.rows(pictures)[ArticlePassages(inputs.kb).article_of]
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Re-rank by the network's scores; passages whose article has no readable image are left out."""
@@ -44,5 +44,5 @@ class Rrt(Reranker):
         if self.left_out:
             return Run.from_dict({}, name=self.name), {"questions_left_out": float(len(questions))}
         images = self.features.rows(pa.array([question.image for question in questions], pa.string()))
-        depth, batch = self.settings.depth, self.settings.batch
-        return rerank(initial, images, self.features, self.base, self.network, depth=depth, batch=batch)
+        best, batch = initial.first(self.settings.depth), self.settings.batch
+        return rerank(best, images, self.image_of, self.features, self.base, self.network, batch=batch)
