@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from pydantic import Field
+
 from trivium.core.stage import stage
 from trivium.core.tables import read_table, write_json, write_table
 from trivium.formats.trec import read_qrels, read_run_over
@@ -9,7 +11,6 @@ from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.retrieval.evaluation import (
     TEXT,
     EvaluateParameters,
-    LexicalOverlapParameters,
     blocks_of,
     measure_blocks,
     subsets,
@@ -23,8 +24,12 @@ from trivium.measures.runs import Run
 TEST = "test.trec"
 
 
-class TablesParameters(EvaluateParameters, LexicalOverlapParameters, SystemsInUse):
+class TablesParameters(EvaluateParameters, SystemsInUse):
     """Section `kvqae.evaluate`."""
+
+    spacy_model: str | None = Field(
+        default=None, min_length=1, description="For lemmas: a package such as en_core_web_lg, or a folder; null: stems"
+    )
 
 
 @stage("kvqae.evaluate", metrics="metrics/kvqae/evaluate.json")
@@ -88,7 +93,7 @@ def main(
     write_json(out_tables, tables)
     write_table(out_per_query, per_query)
     overlaps = write_overlaps(
-        parameters,
+        parameters.spacy_model,
         questions=questions,
         kb=kb,
         qrels=passage_qrels,

@@ -10,6 +10,7 @@ from trivium.formats.trec import read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
 from trivium.kvqae.reader import answered_rows
 from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages, texts_of
+from trivium.kvqae.reader.reading import Answer
 
 
 @stage("kvqae.read", metrics="metrics/kvqae/read.json")
@@ -78,13 +79,12 @@ def main(
     for name, row in rows.items():
         number = chosen[name] if row.passages == "validation" else row.passages
         selections[name] = select_passages(row, questions[row.questions], lists[name], texts, own, number)
-    answers = answered_rows.answer_rows(rows, selections, folders, texts, parameters, context.engine)
-    measured = {
-        name: {
-            seed: answered_rows.measure(selections[name], answers_of_seed) for seed, answers_of_seed in by_seed.items()
-        }
-        for name, by_seed in answers.items()
-    }
+    answers: dict[str, dict[answered_rows.Seed, list[Answer]]] = {name: {} for name in rows}
+    measured: dict[str, dict[answered_rows.Seed, answered_rows.Values]] = {name: {} for name in rows}
+    read = answered_rows.read_rows(selections, folders, texts, parameters, context.engine)
+    for name, seed, readings in read:
+        given = answered_rows.answer_all(selections[name], readings, weighted=rows[name].weighted)
+        answers[name][seed], measured[name][seed] = given, answered_rows.measure(selections[name], given)
     answered_rows.write_answers(out, out_per_query, selections, answers, measured)
     write_csv(out_curve, ["row", "passages", "em", "f1"], points)
     metrics: dict[str, float] = {f"{name}_passages": number for name, number in chosen.items()}

@@ -8,7 +8,6 @@ from spacy.lookups import Lookups
 
 from trivium.core.tables import write_json_lines, write_table
 from trivium.kvqae.retrieval.evaluation import (
-    LexicalOverlapParameters,
     content_stems,
     overlap,
     spacy_lemmas,
@@ -19,7 +18,7 @@ from trivium.kvqae.retrieval.evaluation import (
 def measure(folder, model):
     """Run the stage on the files that a test has written."""
     return write_overlaps(
-        LexicalOverlapParameters(spacy_model=model),
+        model,
         questions=folder / "test.jsonl",
         kb=folder / "wiki",
         qrels=folder / "test.qrels",

@@ -3,8 +3,10 @@
 A reader encodes each (question, passage) pair once, for all its rows and all numbers of passages.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
-from trivium.kvqae.reader.inputs import ReadParameters, Row, Selection, judge_listed, select_passages
+from trivium.kvqae.reader.inputs import ReadParameters, Selection, judge_listed, select_passages
 from trivium.kvqae.reader.reading import (
     Answer,
     Pair,
@@ -43,10 +45,7 @@ Seed = int | None  # None: a zero-shot reader, which has no seeds
 
 def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Values:
     """Compute exact match and F1 of every question, the best over its answers."""
-    pairs = [
-        (predicted.prediction, selection.question.answers)
-        for selection, predicted in zip(selections, answers, strict=True)
-    ]
+    pairs = [(said.prediction, asked.question.answers) for asked, said in zip(selections, answers, strict=True)]
     return {
         "em": np.array([float(exact_match(*pair)) for pair in pairs]),
         "f1": np.array([f1(*pair) for pair in pairs]),
@@ -106,10 +105,9 @@ _reader = lru_cache(maxsize=1)(load_reader)
 def read_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, longest: int, batch: int
 ) -> list[Reading]:
-    """Read a shard of pairs with the reader in `folder`; see `read_pairs`."""
-    model, tokenizer = _reader(folder, max_tokens)
-    readings = read_pairs(model, tokenizer, *shard, max_tokens=max_tokens, longest=longest, batch=batch)
-    return [readings[pair] for pair in shard[0]]
+    """Read a shard of `map_pairs`, in its order, with the reader in `folder`; see `read_pairs`."""
+    reader = _reader(folder, max_tokens)
+    return list(read_pairs(*reader, *shard, max_tokens=max_tokens, longest=longest, batch=batch).values())
 
 
 def read_selections(
@@ -175,36 +173,32 @@ def choose_passages(
             number: select_passages(row, questions, run_of_row, texts, own, number)
             for number in parameters.sweep_passages
         }
+    together = {name: list(chain.from_iterable(by_number.values())) for name, by_number in tried.items()}
+    by_seed = defaultdict[str, list[dict[Pair, Reading]]](list)
+    for name, _, readings in read_rows(together, folders, texts, parameters, engine):
+        by_seed[name].append(readings)
     chosen: dict[str, int] = {}
     points: list[CurvePoint] = []
-    for model in dict.fromkeys(parameters.rows[name].model for name in lists):
-        names = [name for name in lists if parameters.rows[name].model == model]
-        together = [selection for name in names for selected in tried[name].values() for selection in selected]
-        readings = [read_selections(folder, together, texts, parameters, engine) for folder in folders[model].values()]
-        for name in names:
-            chosen[name], curve = sweep(tried[name], readings, weighted=parameters.rows[name].weighted)
-            points += [{"row": name, **point} for point in curve]
+    for name, of_seeds in by_seed.items():
+        chosen[name], curve = sweep(tried[name], of_seeds, weighted=parameters.rows[name].weighted)
+        points += [{"row": name, **point} for point in curve]
     return chosen, points
 
 
-def answer_rows(
-    rows: Mapping[str, Row],
+def read_rows(
     selections: Mapping[str, Sequence[Selection]],
     folders: Mapping[str, Mapping[Seed, Path]],
     texts: PassageTexts,
     parameters: ReadParameters,
     engine: Engine,
-) -> dict[str, dict[Seed, list[Answer]]]:
-    """Answer the questions of every row, by seed; a reader reads each pair once for all its rows."""
-    answers: dict[str, dict[Seed, list[Answer]]] = {name: {} for name in rows}
-    for model in dict.fromkeys(row.model for row in rows.values()):
-        names = [name for name, row in rows.items() if row.model == model]
+) -> Iterator[tuple[str, Seed, dict[Pair, Reading]]]:
+    """Yield the readings of every row's selections by seed; a reader reads each pair once for all its rows."""
+    for model in dict.fromkeys(parameters.rows[name].model for name in selections):
+        names = [name for name in selections if parameters.rows[name].model == model]
+        together = [selection for name in names for selection in selections[name]]
         for seed, folder in folders[model].items():
-            together = [selection for name in names for selection in selections[name]]
             readings = read_selections(folder, together, texts, parameters, engine)
-            for name in names:
-                answers[name][seed] = answer_all(selections[name], readings, weighted=rows[name].weighted)
-    return answers
+            yield from ((name, seed, readings) for name in names)
 
 
 INITIAL_MEASURES = ("mrr", "precision@1")  # measures of the lists that rows about TriviaQA read

@@ -3,7 +3,7 @@
 It is trained first on TriviaQA, then on ViQuAE.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
@@ -11,7 +11,6 @@ from typing import Annotated, ClassVar
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 from transformers import BertForSequenceClassification, BertTokenizer
 
@@ -30,7 +29,7 @@ from trivium.nets.bert import one_relevant_loss, relevance_scores
 from trivium.nets.feeding import Pipeline, Transfer, feeders
 from trivium.nets.pretrained import export_trained
 
-Score = Callable[[Sequence[Pair]], NDArray[np.float64]]  # of (question text, passage id)
+Score = Callable[[Sequence[Pair]], Mapping[Pair, float]]
 PERCEPTRON = ("bert.pooler.dense.", "classifier.")
 
 
@@ -63,11 +62,11 @@ def score_pairs(
     *,
     max_tokens: int,
     batch: int,
-) -> NDArray[np.float64]:
-    """Score each pair of question text and passage id, (pairs,): any real number, higher is better.
+) -> dict[Pair, float]:
+    """Score each pair of question text and passage id: any real number, higher is better.
 
-    Each pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The model is
-    left in evaluation mode.
+    Each distinct pair is scored once, cut to `max_tokens`, in batches by length (halved when GPU memory runs out). The
+    model is left in evaluation mode.
     """
     model.eval()
 
@@ -85,25 +84,24 @@ def score_pairs(
 
     ordered = longest_first(pairs, texts)
     pipeline = Pipeline(ordered, batch, make=make, launch=launch, collect=collect, workers=feeders())
-    by_pair = dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
-    return np.array([by_pair[pair] for pair in pairs], dtype=np.float64)
+    return dict(zip(ordered, chain.from_iterable(pipeline.with_progress("scoring", "pair")), strict=True))
 
 
 def rerank_run(questions: Sequence[Question], run: Run, score: Score) -> Run:
     """Re-rank a run of these questions by its pairs' scores; equal ones keep the run's order."""
     rows, columns = np.nonzero(run.documents != PADDING)
-    passages = run.documents[rows, columns].tolist()
-    scores = np.full(run.documents.shape, np.nan)
     texts = [questions[row].text for row in rows.tolist()]
-    scores[rows, columns] = score(list(zip(texts, passages, strict=True)))
+    pairs = list(zip(texts, run.documents[rows, columns].tolist(), strict=True))
+    by_pair, scores = score(pairs), np.full(run.documents.shape, np.nan)
+    scores[rows, columns] = [by_pair[pair] for pair in pairs]
     return reorder(run, scores)
 
 
 def score_shard(
     shard: tuple[Sequence[Pair], PassageTexts], *, folder: Path, max_tokens: int, batch: int
-) -> NDArray[np.float64]:
-    """Score a shard by `score_pairs` with the cross-encoder of a folder."""
-    return score_pairs(*_loaded(folder, max_tokens), *shard, max_tokens=max_tokens, batch=batch)
+) -> list[float]:
+    """Score a shard of `map_pairs`, in its order, with the cross-encoder of a folder; see `score_pairs`."""
+    return list(score_pairs(*_loaded(folder, max_tokens), *shard, max_tokens=max_tokens, batch=batch).values())
 
 
 _loaded = lru_cache(maxsize=1)(load_cross_encoder)

@@ -7,7 +7,7 @@ on the shards.
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +23,6 @@ KB, QUERIES = "kb.npy", "queries.npy"  # in the folder of vectors
 INDEX = "index.faiss"  # in the stage's work, then beside the runs
 
 Ranked = tuple[Scores, Ids]
-T = TypeVar("T")
-R = TypeVar("R")
 
 
 class DenseSearchParameters(Parameters):
@@ -58,7 +56,7 @@ def search(
         with write_atomically(index) as file:
             faiss.write_index(built, str(file))
     probe = partial(_probe, queries, kb, index, parameters.depth, parameters.probes)
-    parts = _map(engine, probe, _ranges(count, parameters.shard_questions), "search")
+    parts = _map(engine, probe, _ranges(count, parameters.shard_questions))
     scores, rows = (np.concatenate(part) for part in zip(*parts, strict=True))
     checked = np.linspace(0, count - 1, min(parameters.recall_questions, count)).astype(int)
     _, exact = _exact(engine, queries, shards, parameters.depth, checked)
@@ -66,11 +64,9 @@ def search(
     return scores, rows, {f"recall@{parameters.depth}": float(recall)}
 
 
-def _map(engine: Engine, function: Callable[[T], R], shards: Sequence[T], description: str) -> Iterable[R]:
+def _map(engine: Engine, function: Callable[..., Ranked], shards: Sequence[Any]) -> Iterable[Ranked]:
     """Map over shards; a single one in this process, since another takes longer to start than a small search."""
-    if len(shards) == 1:
-        return map(function, shards)
-    return engine.map(function, shards, description=description)
+    return engine.map(function, shards, description="search", processes=1 if len(shards) == 1 else None)
 
 
 def _ranges(count: int, size: int) -> list[range]:
@@ -81,7 +77,7 @@ def _exact(
     engine: Engine, queries: Path, shards: Sequence[MatrixRows], depth: int, chosen: NDArray[np.int64] | None = None
 ) -> Ranked:
     """Search exactly, for the rows `chosen` of the questions or for all."""
-    return merge(list(_map(engine, partial(_exact_shard, queries, depth, chosen), shards, "search")), depth)
+    return merge(list(_map(engine, partial(_exact_shard, queries, depth, chosen), shards)), depth)
 
 
 def _exact_shard(queries: Path, depth: int, chosen: NDArray[np.int64] | None, shard: MatrixRows) -> Ranked:

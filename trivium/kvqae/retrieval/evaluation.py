@@ -179,34 +179,18 @@ def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
     return len(content & lemmas(passage)) / len(content) if content else float("nan")
 
 
-class LexicalOverlapParameters(Parameters):
-    """Part of section `kvqae.evaluate`."""
-
-    spacy_model: str | None = Field(
-        default=None,
-        min_length=1,
-        description="spaCy pipeline for lemmas: a package such as en_core_web_lg, or a folder; null: Snowball stems",
-    )
-
-
 def write_overlaps(
-    parameters: LexicalOverlapParameters,
-    *,
-    questions: Path,
-    kb: Path,
-    qrels: Path,
-    runs: Sequence[Path],
-    out: Path,
+    spacy_model: str | None, *, questions: Path, kb: Path, qrels: Path, runs: Sequence[Path], out: Path
 ) -> dict[str, float]:
     """Write the overlap of each question with the first passage of each run; a run is named as its folder."""
-    lemmas = spacy_lemmas(parameters.spacy_model) if parameters.spacy_model else content_stems
+    lemmas = spacy_lemmas(spacy_model) if spacy_model else content_stems
     texts = {question.id: question.text for question in read_questions(questions)}
     judged = read_qrels(qrels)
     ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
     firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
     passage_texts = read_passage_texts(kb, firsts[firsts != PADDING])
     metrics: dict[str, float] = {
-        "stems_instead_of_lemmas": float(parameters.spacy_model is None),
+        "stems_instead_of_lemmas": float(spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
     }
     tables = []

@@ -3,9 +3,6 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
 from trivium.formats.questions import Question
 from trivium.kvqae.rerankers.reranker import Inputs, Reranker, RerankerSettings
 from trivium.measures.reorder import follow
@@ -29,11 +26,7 @@ class Text(Reranker):
         best, inputs = initial.first(self.settings.depth), self.inputs
         texts = texts_of(inputs.kb, best.documents)
         shard = partial(score_shard, folder=self.settings.reads[0], max_tokens=inputs.max_tokens, batch=inputs.batch)
-
-        def score(pairs: Sequence[tuple[str, int]]) -> NDArray[np.float64]:
-            by_pair = map_pairs(shard, pairs, texts, inputs.batch, inputs.engine, "scoring")
-            return np.array([by_pair[pair] for pair in pairs], np.float64)
-
+        score = partial(map_pairs, shard, texts=texts, batch=inputs.batch, engine=inputs.engine, description="scoring")
         reranked = rerank_run(questions, best, score)
         lengths = (best.documents != PADDING).sum(axis=1)
         return follow(reranked, initial), {
