@@ -40,8 +40,7 @@ def main(
     image_runs: Path = Path("data/kvqae/runs/image"),
     brought: Path = Path("data/kvqae/runs/brought"),
     fused: Path = Path("data/kvqae/runs/fused"),
-    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
-    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    relevance: Path = Path("data/kvqae/relevance"),
     kb: Path = Path("data/kvqae/kb"),
     routing: Path = Path("data/kvqae/routing/test.parquet"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
@@ -55,7 +54,7 @@ def main(
     Folders of runs have a subfolder for each row, and `brought` one for each brought run.
     """
     article_of = ArticlePassages(kb).article_of
-    qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
+    qrels = {level: read_qrels(relevance / f"test_{level}.qrels") for level in ("passage", "article")}
     subset = subsets(read_table(routing, ["question", "face", "human"]))
     everyone = subset["all"]
     texts = [name for name in parameters.text_encoders if name not in TEXT]
@@ -96,7 +95,7 @@ def main(
         parameters.spacy_model,
         questions=questions,
         kb=kb,
-        qrels=passage_qrels,
+        qrels=relevance / "test_passage.qrels",
         runs=[text_runs / name / TEST for name in ("bm25", "dpr_few_shot")],
         out=out_overlaps,
     )

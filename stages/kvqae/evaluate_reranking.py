@@ -24,8 +24,7 @@ def main(
     reranked: Path = Path("data/kvqae/runs/reranked"),
     fused: Path = Path("data/kvqae/runs"),
     brought: Path = Path("data/kvqae/runs/brought"),
-    passage_qrels: Path = Path("data/kvqae/relevance/test_passage.qrels"),
-    article_qrels: Path = Path("data/kvqae/relevance/test_article.qrels"),
+    relevance: Path = Path("data/kvqae/relevance"),
     kb: Path = Path("data/kvqae/kb"),
     questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
     routing: Path = Path("data/kvqae/routing/test.parquet"),
@@ -48,7 +47,7 @@ def main(
     runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
     article_of = ArticlePassages(kb).article_of
     by_level = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
-    qrels = {"passage": read_qrels(passage_qrels), "article": read_qrels(article_qrels)}
+    qrels = {level: read_qrels(relevance / f"test_{level}.qrels") for level in ("passage", "article")}
 
     lists = {"identities": identities / IDENTITIES, "landmarks": landmarks / LANDMARKS}
     entity_of = {question.id: question.wikidata_id for question in read_questions(questions)}

@@ -10,16 +10,6 @@ from trivium.core.tables import write_csv, write_json
 from trivium.formats.questions import SPLITS
 from trivium.formats.trec import read_qrels, write_run
 from trivium.kvqae.retrieval import fusion
-from trivium.measures.runs import Run
-
-
-def read_runs(rows: Mapping[str, Sequence[str]], split: str, roots: Sequence[Path]) -> list[dict[str, Run]]:
-    """Read the runs of passages and of articles that the rows fuse; `roots` have a folder for each system."""
-    folders = [system for root in roots for system in sorted(root.iterdir())]
-    return [
-        fusion.read_split(folders, split, fusion.systems_of(rows, articles=level), articles=level)
-        for level in (False, True)
-    ]
 
 
 def write_fused(
@@ -33,13 +23,13 @@ def write_fused(
     The folders `roots` have a folder for each system; the last one is that of brought runs.
     """
     metrics: dict[str, float] = {}
+    folders = [system for root in roots for system in sorted(root.iterdir())]
     depth, rrf_k = parameters.depth, parameters.rrf_k
     with write_atomically(out) as target:
         for split in SPLITS:
             rows = parameters.rows_of(split, roots[-1])
-            passages, articles = read_runs(rows, split, roots)
-            own = {row: weights[row] for row in rows}
-            for row, run in fusion.fuse_split(passages, articles, own, depth=depth, rrf_k=rrf_k).items():
+            runs, own = fusion.read_split(folders, split, rows), {row: weights[row] for row in rows}
+            for row, run in fusion.fuse_split(runs, own, depth=depth, rrf_k=rrf_k).items():
                 write_run(target / row / f"{split}.trec", run)
                 served = (run.documents[:, :1] >= 0).sum()
                 metrics[f"{row}_{split}_questions"] = float(served)
@@ -58,8 +48,7 @@ def main(
     text_runs: Path = Path("data/kvqae/runs/text"),
     image_runs: Path = Path("data/kvqae/runs/image"),
     brought: Path = Path("data/kvqae/runs/brought"),
-    passage_qrels: Path = Path("data/kvqae/relevance/validation_passage.qrels"),
-    article_qrels: Path = Path("data/kvqae/relevance/validation_article.qrels"),
+    relevance: Path = Path("data/kvqae/relevance"),
     out: Path = Path("data/kvqae/runs/fused"),
     out_weights: Path = Path("data/kvqae/tuning/weights.json"),
     out_weightings: Path = Path("metrics/kvqae/weightings.csv"),
@@ -71,10 +60,9 @@ def main(
     validation questions are not tuned.
     """
     rows, roots = parameters.rows_of("validation", brought), (text_runs, image_runs, brought)
-    passages, articles = read_runs(rows, "validation", roots)
-    report, tried = fusion.tune(
-        parameters, rows, passages, articles, read_qrels(passage_qrels), read_qrels(article_qrels)
-    )
+    runs = fusion.read_split([system for root in roots for system in sorted(root.iterdir())], "validation", rows)
+    qrels = {level: read_qrels(relevance / f"validation_{level}.qrels") for level in runs}
+    report, tried = fusion.tune(parameters, rows, runs, qrels)
     weights: Mapping[str, Any] = {row: values["weights"] for row, values in report.items()}
     if not isinstance(parameters.weights, str):
         weights = parameters.weights

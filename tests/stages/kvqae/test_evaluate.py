@@ -31,8 +31,8 @@ def files(tmp_path, monkeypatch):
     """Passage 2q is relevant to question q and its article is q; the fused rows find it first, all others last."""
     monkeypatch.setattr(evaluate, "write_overlaps", lambda *_, **__: {})
     relevant = tuple(np.array([2 * number]) for number in range(12))
-    write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
-    write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
+    write_qrels(tmp_path / "test_passage.qrels", Qrels(tuple(QUESTIONS), relevant))
+    write_qrels(tmp_path / "test_article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
     write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [passage // 2 for passage in range(24)]}))
     pq.write_table(
         pa.table(
@@ -61,8 +61,7 @@ def files(tmp_path, monkeypatch):
         "image_runs": tmp_path,
         "brought": tmp_path / "brought",
         "fused": tmp_path,
-        "passage_qrels": tmp_path / "passage.qrels",
-        "article_qrels": tmp_path / "article.qrels",
+        "relevance": tmp_path,
         "kb": tmp_path / "wiki",
         "routing": tmp_path / "routing.parquet",
         "out_tables": tmp_path / "tables.json",

@@ -38,8 +38,8 @@ RANKS = {
 @pytest.fixture
 def files(tmp_path):
     relevant = tuple(np.array([2 * number]) for number in range(12))
-    write_qrels(tmp_path / "passage.qrels", Qrels(tuple(QUESTIONS), relevant))
-    write_qrels(tmp_path / "article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
+    write_qrels(tmp_path / "test_passage.qrels", Qrels(tuple(QUESTIONS), relevant))
+    write_qrels(tmp_path / "test_article.qrels", Qrels(tuple(QUESTIONS), tuple(ids // 2 for ids in relevant)))
     write_table(tmp_path / "wiki/passages.parquet", pa.table({"article": [passage // 2 for passage in range(24)]}))
     routing = {
         "question": QUESTIONS,
@@ -68,8 +68,7 @@ def files(tmp_path):
         "reranked": tmp_path,
         "fused": tmp_path,
         "brought": tmp_path / "brought",
-        "passage_qrels": tmp_path / "passage.qrels",
-        "article_qrels": tmp_path / "article.qrels",
+        "relevance": tmp_path,
         "kb": tmp_path / "wiki",
         "questions": tmp_path / "test.jsonl",
         "routing": tmp_path / "routing.parquet",

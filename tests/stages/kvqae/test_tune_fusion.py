@@ -29,8 +29,7 @@ def tune(folder, folders, step=STEP, alphas=None):
     fuse.main(
         own,
         **given(folders),
-        passage_qrels=folder / "runs/relevance/validation_passage.qrels",
-        article_qrels=folder / "runs/relevance/validation_article.qrels",
+        relevance=folder / "runs/relevance",
         out=folder / "fused",
         out_weights=folder / "weights.json",
         out_weightings=folder / "weightings.csv",

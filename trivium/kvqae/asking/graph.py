@@ -106,7 +106,7 @@ class GraphBase(Base):
             raise BadInput("kvqae.fuse has changed since the last run: run `make repro` first", field=ROW)
         kinds = {name: "image" if name in ENCODERS else "text" for name in weights}
         folders = [project.require(f"data/kvqae/runs/{kind}/{name}") for name, kind in kinds.items()]
-        lists = read_split(folders, SPLIT, weights, articles=False)
+        lists = read_split(folders, SPLIT, {ROW: weights})["passage"]
         self._scales = dict(zip(weights, scales(gather_blocks(list(lists.values()))), strict=True))
 
         for name in ("articles", "passages"):

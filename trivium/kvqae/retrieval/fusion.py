@@ -105,13 +105,6 @@ class FuseAndTuneParameters(SystemsInUse, WeightGridParameters):
         return {row: systems for row, systems in self.rows.items() if row in ROWS or not lacking & set(systems)}
 
 
-def systems_of(rows: Mapping[str, Sequence[str]], *, articles: bool) -> tuple[str, ...]:
-    """List the systems of the rows that rank articles, or passages, each once."""
-    return tuple(
-        dict.fromkeys(name for row, names in rows.items() if (row in ARTICLE_ROWS) == articles for name in names)
-    )
-
-
 def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: Iterable[str]) -> None:
     unknown, missing = set(got) - set(allowed), set(needed) - set(got)
     for problem, names in (("unknown", unknown), ("missing", missing)):
@@ -119,40 +112,44 @@ def _same_names(what: str, got: Iterable[str], needed: Iterable[str], allowed: I
             raise ValueError(f"{problem} {what}: {', '.join(sorted(names))} (choices: {', '.join(allowed)})")
 
 
-def read_split(folders: Sequence[Path], split: str, systems: Iterable[str], *, articles: bool) -> dict[str, Run]:
-    """Read the systems' runs of a split from folders of their names, over the questions that any of them answers.
+def level_of(row: str) -> str:
+    """What a row ranks, `article` or `passage`."""
+    return "article" if row in ARTICLE_ROWS else "passage"
 
-    With `articles`, the runs of articles, which image encoders have, are read instead of those of passages. `BadInput`:
-    no folder for a system, or no file for the split, as brought runs may lack one.
+
+def read_split(folders: Sequence[Path], split: str, rows: Mapping[str, Iterable[str]]) -> dict[str, dict[str, Run]]:
+    """Read the runs of a split that the rows' systems have, in folders of their names, by `level_of` the rows.
+
+    The runs of a level are over the questions that any of them answers. `BadInput`: no folder for a system, or no file
+    for the split, as brought runs may lack one.
     """
     by_name = {folder.name: folder for folder in folders}
-    runs = {}
-    for system in systems:
+    by_level: dict[str, dict[str, Run]] = {"passage": {}, "article": {}}
+    for row, system in ((row, system) for row, systems in rows.items() for system in systems):
+        runs, ending = by_level[level_of(row)], "_articles" if row in ARTICLE_ROWS else ""
         if system not in by_name:
             raise BadInput("no runs of a system", got=system, choices=by_name)
-        path = by_name[system] / f"{split}{'_articles' if articles else ''}.trec"
+        path = by_name[system] / f"{split}{ending}.trec"
         if not path.is_file():
             choices = sorted(file.name for file in path.parent.iterdir())
             raise BadInput("no run for this split", file=path, choices=choices)
-        runs[system] = read_run(path, name=system)
-    queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
-    return {system: run.complete(queries) for system, run in runs.items()}
+        if system not in runs:
+            runs[system] = read_run(path, name=system)
+    for runs in by_level.values():
+        queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
+        runs |= {system: run.complete(queries) for system, run in runs.items()}
+    return by_level
 
 
 def fuse_split(
-    passages: Mapping[str, Run],
-    articles: Mapping[str, Run],
-    weights: Mapping[str, Mapping[str, float]],
-    *,
-    depth: int,
-    rrf_k: int,
+    by_level: Mapping[str, Mapping[str, Run]], weights: Mapping[str, Mapping[str, float]], *, depth: int, rrf_k: int
 ) -> dict[str, Run]:
-    """Fuse every row: the systems' runs of passages, or the image systems' runs of articles."""
+    """Fuse every row, from the runs of `read_split`."""
     fused = {}
     for row, alphas in weights.items():
-        runs = articles if row in ARTICLE_ROWS else passages
-        fused[row] = linear_fusion([runs[system] for system in alphas], list(alphas.values()), depth=depth, name=row)
-    ranked = [passages[system] for system in weights[RECIPROCAL_RANK_AS]]
+        runs = [by_level[level_of(row)][system] for system in alphas]
+        fused[row] = linear_fusion(runs, list(alphas.values()), depth=depth, name=row)
+    ranked = [by_level["passage"][system] for system in weights[RECIPROCAL_RANK_AS]]
     fused[RECIPROCAL_RANK_ROW] = reciprocal_rank_fusion(ranked, k=rrf_k, depth=depth, name=RECIPROCAL_RANK_ROW)
     return fused
 
@@ -190,18 +187,16 @@ def tune_row(
 def tune(
     parameters: FuseAndTuneParameters,
     rows: Mapping[str, Sequence[str]],
-    passages: Mapping[str, Run],
-    articles: Mapping[str, Run],
-    passage_qrels: Qrels,
-    article_qrels: Qrels,
+    by_level: Mapping[str, Mapping[str, Run]],
+    qrels: Mapping[str, Qrels],
 ) -> tuple[dict[str, dict[str, Any]], dict[str, Weightings]]:
-    """Tune every row by `tune_row` on the systems' validation runs of passages, or of articles."""
+    """Tune every row by `tune_row` on the runs of validation and its judgements, both by `level_of` the rows."""
     report, tried = {}, {}
     for row in (*ROWS, *sorted(rows.keys() - ROWS)):
-        runs, qrels = (articles, article_qrels) if row in ARTICLE_ROWS else (passages, passage_qrels)
-        own = {system: runs[system] for system in sorted(rows[row])}
+        level = level_of(row)
+        own = {system: by_level[level][system] for system in sorted(rows[row])}
         used = None if parameters.weights == TUNED else dict(sorted(parameters.weights[row].items()))
-        report[row], tried[row] = tune_row(own, qrels, used, step=parameters.step, depth=parameters.depth)
+        report[row], tried[row] = tune_row(own, qrels[level], used, step=parameters.step, depth=parameters.depth)
     return report, tried
 
 
