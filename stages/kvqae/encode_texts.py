@@ -1,6 +1,5 @@
 """Stage `kvqae-encode_texts`. Encode passages and questions, one cell for each text encoder."""
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -23,11 +22,7 @@ def main(
     *,
     encoder: str,
     kb: Path = Path("data/kvqae/kb"),
-    questions: Sequence[Path] = (
-        Path("data/kvqae/{kvqae.dataset}/viquae/train.jsonl"),
-        Path("data/kvqae/{kvqae.dataset}/viquae/validation.jsonl"),
-        Path("data/kvqae/{kvqae.dataset}/viquae/test.jsonl"),
-    ),
+    questions: Path = Path("data/kvqae/{kvqae.dataset}/viquae"),
     out: Path = Path("data/kvqae/embeddings/{encoder}"),
 ) -> dict[str, float]:
     """Encode the knowledge base and the questions: `kb.npy`, `kb_ids.npy`, `queries.npy`, `queries.parquet`."""

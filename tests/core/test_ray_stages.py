@@ -299,7 +299,7 @@ def encode_passages(inputs: Path, context: Context, out: Path) -> object:
     own = {"settings": {"model": str(world / "dpr")}, "max_tokens": 16, "batch_size": 2, "shard_size": 1}
     return encode_texts.main(
         EncodeTextsParameters.model_validate(own), context, encoder="dpr_few_shot", kb=world / "wiki",
-        questions=[world / "test.jsonl"], out=out / "vectors",
+        questions=world / "asked", out=out / "vectors",
     )  # fmt: skip
 
 

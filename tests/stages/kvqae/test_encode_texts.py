@@ -26,10 +26,9 @@ def run(folder: Path, out: str = "out", **changed) -> dict[str, float]:
     entries = {"dpr_few_shot": {"model": str(folder / "dpr")}}
     tree = {"kvqae": {"encode_texts": section, "text_encoders": entries}}
     (folder / "params.yaml").write_text(yaml.safe_dump(tree))
-    options = {"params": "params.yaml", "kb": "wiki"}
+    options = {"params": "params.yaml", "kb": "wiki", "questions": "asked"}
     argv = [part for name, value in options.items() for part in (f"--{name}", str(folder / value))]
-    questions = [str(folder / f"{split}.jsonl") for split in ("train", "test")]
-    argv += ["--encoder", "dpr_few_shot", "--questions", *questions, "--out", str(folder / out)]
+    argv += ["--encoder", "dpr_few_shot", "--out", str(folder / out)]
     return execute(encode_texts.main, "kvqae.encode_texts", text_encoding.EncodeTextsParameters, argv)
 
 
@@ -40,8 +39,12 @@ def write_world(folder: Path) -> Path:
     write_table(folder / "wiki/articles.parquet", pa.table({"title": ["w20", "w21 w22"]}))
     table = pa.table({"passage": range(8), "article": [0, 0, 1, 1, 0, 0, 1, 1], "text": TEXTS})
     write_table(folder / "wiki/passages.parquet", table.replace_schema_metadata({"kb_passages": str(KB)}))
-    write_json_lines(folder / "train.jsonl", [question("a", "who is w1 ?"), question("b", "where")])
-    write_json_lines(folder / "test.jsonl", [question("a", "is w9 the w8 ?")])
+    for split, name, text in (
+        ("train", "a", "who is w1 ?"),
+        ("validation", "b", "where"),
+        ("test", "a", "is w9 the w8 ?"),
+    ):
+        write_json_lines(folder / f"asked/{split}.jsonl", [question(name, text)])
     return folder
 
 
@@ -65,7 +68,7 @@ def test_rows_are_the_passages_in_order_by_the_right_tower(world):
     expected = encode(encoder, tokenizer, tokenize(tokenizer, ["who is w1 ?", "where", "is w9 the w8 ?"], 16), 1)
     np.testing.assert_allclose(queries, expected, atol=2e-3)
     table = read_table(world / "out/queries.parquet").to_pydict()
-    assert table == {"split": ["train", "train", "test"], "id": ["a", "b", "a"]}
+    assert table == {"split": ["train", "validation", "test"], "id": ["a", "b", "a"]}
 
 
 @pytest.mark.parametrize(("batch_size", "shard_size"), [(2, 1), (5, 7)])

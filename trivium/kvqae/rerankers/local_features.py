@@ -35,6 +35,7 @@ from trivium.vision.local_descriptors.folder import (
 )
 
 RERANKED = ("validation", "test")  # splits
+FLAWED = ".flaws.json"  # end of the file beside a shard's folder with its number of images by flaw
 SIDES = ("kb", "questions")  # names of folders of features and of DELG's files, and of lists
 
 
@@ -73,11 +74,6 @@ def _extractor(
     return load_extractor(folder, files=files, shared=shared, **limits)
 
 
-def _flaws(folder: Path) -> Path:
-    """Return the file, beside a shard's folder, with its number of images by flaw."""
-    return folder.with_suffix(".flaws.json")
-
-
 def describe_shard(
     shard: Path,
     *,
@@ -101,7 +97,7 @@ def describe_shard(
     described = [None if isinstance(result, str) else result for result in results]
     features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
     flaws = Counter(flaw for result in results if isinstance(result, Description) for flaw in result.flaws)
-    write_json(_flaws(folder), flaws)  # first: an existing folder is complete
+    write_json(folder.with_suffix(FLAWED), flaws)  # first: an existing folder is complete
     write_features(folder, features, [result if isinstance(result, str) else None for result in results])
     return folder
 
@@ -121,16 +117,10 @@ def describe_images(
     shards = Images(images)
     shared = shared_names(shards.names) if files is not None and files.is_dir() else frozenset()
     describe = partial(
-        describe_shard,
-        work=work,
-        extractor=extractor,
-        files=files,
-        shared=shared,
-        parameters=parameters,
-        only=only,
+        describe_shard, work=work, extractor=extractor, files=files, shared=shared, parameters=parameters, only=only
     )
     folders = list(engine.map(describe, shards.shards(), description="local features", out=work))
-    flaws = [read_json(_flaws(folder)) for folder in folders]
+    flaws = [read_json(folder.with_suffix(FLAWED)) for folder in folders]
     counted = {flaw: sum(shard.get(flaw, 0) for shard in flaws) for flaw in FLAWS}
     return count_images(join_features(folders, out), WHY_NOT) | counted
 

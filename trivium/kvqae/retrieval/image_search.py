@@ -6,7 +6,6 @@ the knowledge base, and no image search returns them.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -20,7 +19,7 @@ from pydantic import Field, model_validator
 
 from trivium.core.matrices import read_matrix
 from trivium.core.parameters import Parameters, shared
-from trivium.formats.questions import read_questions
+from trivium.formats.questions import SPLITS, read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
 from trivium.kvqae.retrieval.systems import NAMES
 from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
@@ -136,12 +135,12 @@ def route(file: Path, features: ImageFeatures, articles: pa.Table) -> pa.Table:
     )
 
 
-def counts(base: IllustratedBase, routing: pa.Table, splits: Sequence[str]) -> dict[str, float]:
+def counts(base: IllustratedBase, routing: pa.Table) -> dict[str, float]:
     """Count the knowledge base's parts, and the images and questions that cannot be searched or routed."""
     result: dict[str, float] = {f"kb_{name}": int(mask.sum()) for name, mask in base.parts().items()}
     result["kb_image_missing"] = int((base.images < 0).sum())
     result["kb_image_unreadable"] = int(((base.images >= 0) & ~base.readable()).sum())
-    for split in splits:
+    for split in SPLITS:
         table = routing.filter(pc.field("split") == split)
         missing = table["image"].to_numpy() < 0
         readable, face = table["readable"].to_numpy(), table["face"].to_numpy()

@@ -14,7 +14,7 @@ from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import in_groups
-from trivium.formats.questions import read_questions
+from trivium.formats.questions import SPLITS, read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
 from trivium.kvqae.retrieval.text_encoders import SECTION, TextEncoderParameters
 
@@ -95,9 +95,9 @@ def _passage_encoder(encoder: str, model: Path) -> "TextEncoder":
 
 
 def encode_questions(
-    encoder: "TextEncoder", questions: Sequence[Path], parameters: EncodeTextsParameters
+    encoder: "TextEncoder", questions: Path, parameters: EncodeTextsParameters
 ) -> tuple[NDArray[np.float16], pa.Table]:
-    """Encode the questions of all splits; a table has each row's `split` (name of the file) and question `id`.
+    """Encode the questions of all splits; a table has each row's `split` and question `id`.
 
     A CPU encodes one question at a time, as `trivium ask` does: a vector does not depend on other questions.
     """
@@ -105,11 +105,12 @@ def encode_questions(
 
     batch = 1 if pick_device().type == "cpu" else parameters.batch_size
     vectors, splits, identifiers = [], [], []
-    for path in questions:
+    for split in SPLITS:
+        path = questions / f"{split}.jsonl"
         of_split = read_questions(path)
         ids = encoder.tokenize([question.text for question in of_split], parameters.max_tokens)
         vectors.append(half_precision(encoder.encode(ids, batch), path, 0))
-        splits += [path.stem] * len(of_split)
+        splits += [split] * len(of_split)
         identifiers += [question.id for question in of_split]
     return np.concatenate(vectors), pa.table({"split": splits, "id": identifiers})
 

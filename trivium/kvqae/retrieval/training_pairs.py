@@ -17,14 +17,8 @@ from trivium.kvqae.knowledge_base.passage_texts import Ids, passages_of_articles
 from trivium.kvqae.retrieval.relevance import judge_passages, pool_runs
 from trivium.measures.runs import PADDING, Run
 
-SCHEMA = pa.schema(
-    [
-        ("id", pa.string()),
-        ("question", pa.string()),
-        ("positives", pa.list_(pa.int64())),
-        ("negatives", pa.list_(pa.int64())),
-    ]
-)
+_LISTS = {name: pa.list_(pa.int64()) for name in ("positives", "negatives")}
+SCHEMA = pa.schema({"id": pa.string(), "question": pa.string(), **_LISTS})
 
 
 @dataclass(frozen=True)
