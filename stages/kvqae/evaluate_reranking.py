@@ -9,7 +9,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
 from trivium.kvqae.rerankers import evaluation
-from trivium.kvqae.rerankers.fusion import complete, read_lists
+from trivium.kvqae.rerankers.fusion import read_lists
 from trivium.kvqae.rerankers.model_files import IDENTITIES, LANDMARKS, is_left_out
 from trivium.kvqae.retrieval.evaluation import measure_blocks, subsets
 from trivium.measures.reorder import best_passages
@@ -44,7 +44,7 @@ def main(
     of_initial |= {row: fused / f"reranked_{name}" / "test.trec" for row, name in folders.items()}
     theirs = {path.parent.name: path for path in sorted(brought.glob("*/test.trec"))}
     paths = {"initial": initial, "bm25_image": bm25_image, **of_initial, **theirs}
-    runs = complete({name: read_lists(path, name) for name, path in paths.items()}, subset["all"])
+    runs = read_lists(paths, subset["all"])
     article_of = ArticlePassages(kb).article_of
     by_level = {"passage": runs, "article": {name: best_passages(run, article_of) for name, run in runs.items()}}
     qrels = {level: read_qrels(relevance / f"test_{level}.qrels") for level in ("passage", "article")}

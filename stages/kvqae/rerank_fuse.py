@@ -4,7 +4,7 @@ Images are fused twice: `image` is used in the fusions with text, `image_alone` 
 a question without lists of image re-rankers keeps the initial order.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -26,22 +26,19 @@ class RerankFuseParameters(WeightGridParameters):
 
 
 def write_fusions(
-    fusions: Mapping[str, fusion.Fusion], rerankers: Iterable[str], *, initial: Path, reranked: Path, out: Path
+    fusions: Mapping[str, fusion.Fusion], systems: Mapping[str, Sequence[str]], folders: Mapping[str, Path], out: Path
 ) -> dict[str, float]:
-    """Write `reranked_{name}/{split}.trec` of each fusion below `out`."""
-    folders = {"initial": initial, **{name: reranked / name for name in rerankers}}
+    """Write `reranked_{name}/{split}.trec` of each fusion below `out`; `folders` have the runs that are fused."""
     metrics: dict[str, float] = {}
     with ExitStack() as stack:
         target = {name: stack.enter_context(write_atomically(out / f"reranked_{name}")) for name in fusions}
         for split in SPLITS:
-            runs = fusion.complete(
-                {name: fusion.read_lists(folder / f"{split}.trec", name) for name, folder in folders.items()}
-            )
+            runs = fusion.read_lists({name: folder / f"{split}.trec" for name, folder in folders.items()})
             served = {name: (run.documents != PADDING).any(axis=1).sum() for name, run in runs.items()}
             metrics |= {f"{split}_{name}_questions": float(count) for name, count in served.items()}
-            for name, systems in fusion.systems_of(rerankers).items():  # the images' fusion comes first, others use it
+            for name, own in systems.items():  # the images' fusion comes first, others use it
                 chosen = fusions[name]
-                lists = fusion.default_minimum({system: runs[system] for system in systems if system in chosen.systems})
+                lists = fusion.default_minimum({system: runs[system] for system in own if system in chosen.systems})
                 runs[name] = fusion.fuse(chosen, lists, f"reranked_{name}")
                 if name == "image_alone":
                     without = (runs[name].documents == PADDING).all(axis=1).sum()
@@ -66,8 +63,8 @@ def main(
     """Choose the fusions on validation, then fuse; `reranked` holds a folder of runs for each re-ranker."""
     judged, systems = read_qrels(qrels), fusion.systems_of(parameters.rerankers)
     folders = {"initial": initial, **{name: reranked / name for name in parameters.rerankers}}
-    runs = {name: fusion.read_lists(folder / "validation.trec", name) for name, folder in folders.items()}
-    runs = fusion.complete(runs, judged.queries)
+    paths = {name: folder / "validation.trec" for name, folder in folders.items()}
+    runs = fusion.read_lists(paths, judged.queries)
     choices, tried = fusion.choose(runs, judged, systems, parameters.step)
     report, metrics = fusion.describe(choices)
     metrics["re_rankers_without_lists"] = float(sum((run.documents == PADDING).all() for run in runs.values()))
@@ -75,4 +72,4 @@ def main(
     fusion.write_tried(out_tried, tried, dict.fromkeys(system for names in systems.values() for system in names))
     write_json(out_tuned, metrics)
     fusions = {name: choice.ours.fusion for name, choice in choices.items()}
-    return write_fusions(fusions, parameters.rerankers, initial=initial, reranked=reranked, out=out)
+    return write_fusions(fusions, systems, folders, out)

@@ -41,7 +41,7 @@ def tune(tmp_path, folders, step=0.1):
 
 def write_fused(tmp_path, folders, fusions=None):
     fusions = fusions or read_choice(tmp_path / "reranking.json", SYSTEMS)
-    return rerank_fuse.write_fusions(fusions, RERANKERS, **given(folders), out=tmp_path)
+    return rerank_fuse.write_fusions(fusions, SYSTEMS, folders, tmp_path)
 
 
 def runs_of(tmp_path, split, *systems):

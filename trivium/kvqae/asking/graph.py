@@ -207,11 +207,8 @@ class Rerankers:
         self._systems = fusion.systems_of(self._settings)
         self._fusions = fusion.read_choice(project.require("data/kvqae/tuning/reranking.json"), self._systems)
         folders = {**{name: f"reranked/{name}" for name in NEW_QUESTIONS}, "image": "reranked_image"}
-        lists = fusion.complete(
-            {
-                name: fusion.read_lists(project.require(f"data/kvqae/runs/{folder}") / f"{SPLIT}.trec", name)
-                for name, folder in folders.items()
-            }
+        lists = fusion.read_lists(
+            {name: project.require(f"data/kvqae/runs/{path}") / f"{SPLIT}.trec" for name, path in folders.items()}
         )
         self._scales = {
             name: scales(gather_blocks(list(fusion.default_minimum(self._of(name, lists)).values())))

@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field
 from trivium.core.tables import read_json, write_csv
 from trivium.formats.trec import read_run
 from trivium.kvqae.rerankers.reranker import RERANKERS, select_by_input
+from trivium.kvqae.retrieval.fusion import complete
 from trivium.measures.fusion import (
     NORMALIZATIONS,
     Candidates,
@@ -101,17 +102,14 @@ def read_choice(path: Path, names: Iterable[str]) -> dict[str, Fusion]:
     return {name: Fusion(**choice[name]["chosen"]) for name in names}
 
 
-def read_lists(path: Path, name: str) -> Run:
-    """Read one system's run; an empty file is a run without queries, for example if no question has a face."""
-    return read_run(path, name) if path.stat().st_size else Run.from_dict({}, name=name)
+def read_lists(paths: Mapping[str, Path], queries: Iterable[str] | None = None) -> dict[str, Run]:
+    """Read systems' runs over the same queries; an empty file is a run without any, as where no question has a face.
 
-
-def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
-    """Complete the runs to the same queries: the given ones, or else all that any run has."""
-    if queries is None:
-        queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
-    queries = tuple(queries)
-    return {name: run.complete(queries) for name, run in runs.items()}
+    The queries are the given ones, or else all that any run has.
+    """
+    nobody = Run.from_dict({})
+    runs = {name: read_run(path, name) if path.stat().st_size else nobody for name, path in paths.items()}
+    return complete(runs, queries)
 
 
 def keep_initial(run: Run, initial: Run) -> Run:

@@ -135,10 +135,15 @@ def read_split(folders: Sequence[Path], split: str, rows: Mapping[str, Iterable[
             raise BadInput("no run for this split", file=path, choices=choices)
         if system not in runs:
             runs[system] = read_run(path, name=system)
-    for runs in by_level.values():
+    return {level: complete(runs) for level, runs in by_level.items()}
+
+
+def complete(runs: Mapping[str, Run], queries: Iterable[str] | None = None) -> dict[str, Run]:
+    """Complete the runs to the same queries: the given ones, or else all that any run has."""
+    if queries is None:
         queries = dict.fromkeys(query for run in runs.values() for query in run.queries)
-        runs |= {system: run.complete(queries) for system, run in runs.items()}
-    return by_level
+    queries = tuple(queries)
+    return {name: run.complete(queries) for name, run in runs.items()}
 
 
 def fuse_split(

@@ -15,6 +15,7 @@ from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
+from trivium.nets.feeding import Feed, feeders
 from trivium.vision.decoding import FLAWS, REASONS
 from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
@@ -49,8 +50,6 @@ def encode_shards(
     new = [(shard, folder) for shard, folder in zip(shards, folders, strict=True) if not folder.exists()]
     if not new:
         return folders
-    from trivium.nets.feeding import Feed, feeders
-
     loaded, size = load_encoder(encoder, settings), parameters.batch_size
     batches = [(shard, folder, start) for shard, folder in new for start in range(0, count_rows(shard), size)]
     # One shard is cached: a process decodes batches in their order.

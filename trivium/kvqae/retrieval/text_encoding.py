@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -16,11 +16,11 @@ from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import in_groups
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stream_passages
+from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import SECTION, TextEncoderParameters
-
-if TYPE_CHECKING:  # torch takes seconds to import, and only encoding needs it
-    from trivium.kvqae.retrieval.text_encoder import TextEncoder
-    from trivium.nets.tokens import Ragged
+from trivium.nets.device import pick_device
+from trivium.nets.feeding import Feed, feeders
+from trivium.nets.tokens import Ragged, ragged
 
 SHARDS = 4  # shards in a part, the unit of work
 CHUNK = 1024  # passages tokenised at a time
@@ -63,13 +63,10 @@ def encode_part(
     new = [(shard, file) for shard, file in zip(part, files, strict=True) if not file.exists()]
     if not new:
         return files
-    from trivium.nets.feeding import Feed, feeders
-    from trivium.nets.tokens import ragged
-
-    loaded = _passage_encoder(encoder, model)
+    loaded = _encoder(encoder, model, "passage")
     chunks = [(shard, file, start) for shard, file in new for start in range(0, len(shard.texts), CHUNK)]
 
-    def make(number: int) -> "Ragged":
+    def make(number: int) -> Ragged:
         shard, _, start = chunks[number]
         titles, texts = (column.slice(start, CHUNK).to_pylist() for column in (shard.titles, shard.texts))
         return ragged(loaded.tokenize(texts, parameters.max_tokens, titles))
@@ -87,22 +84,16 @@ def encode_part(
     return files
 
 
-@lru_cache(maxsize=1)
-def _passage_encoder(encoder: str, model: Path) -> "TextEncoder":
-    from trivium.kvqae.retrieval.text_encoder import TextEncoder
-
-    return TextEncoder(encoder, model, "passage")
+_encoder = lru_cache(maxsize=1)(TextEncoder)
 
 
 def encode_questions(
-    encoder: "TextEncoder", questions: Path, parameters: EncodeTextsParameters
+    encoder: TextEncoder, questions: Path, parameters: EncodeTextsParameters
 ) -> tuple[NDArray[np.float16], pa.Table]:
     """Encode the questions of all splits; a table has each row's `split` and question `id`.
 
     A CPU encodes one question at a time, as `trivium ask` does: a vector does not depend on other questions.
     """
-    from trivium.nets.device import pick_device
-
     batch = 1 if pick_device().type == "cpu" else parameters.batch_size
     vectors, splits, identifiers = [], [], []
     for split in SPLITS:
