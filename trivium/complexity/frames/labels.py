@@ -29,9 +29,7 @@ def form_of(text: str) -> str:
 class FrameLabels:
     """Frames, their elements and their lexicon, as collected from annotated texts."""
 
-    elements: Mapping[
-        str, Mapping[str, str]
-    ]  # of each frame, the elements seen with it, and the core type each mostly has
+    elements: Mapping[str, Mapping[str, str]]  # of each frame those seen with it, and the core type each mostly has
     units: Mapping[str, Mapping[str, int]]  # how often each lexical unit, `lemma.part_of_speech`, evoked each frame
     forms: Mapping[str, Mapping[str, int]]  # how often each word form was each lexical unit
     occurrences: Mapping[str, int]  # how often each of these forms occurs at all, as a trigger or not

@@ -20,6 +20,8 @@ from trivium.complexity.frames.linear.features import (
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import load_parser, save_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
+from trivium.core.errors import BadInput
+from trivium.core.tables import read_json, write_json
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
 
 NONE = frozenset(("Other_sense",))
@@ -109,6 +111,11 @@ def test_a_saved_parser_of_the_same_seed_reads_the_same(
     assert loaded.parse(plain) == parser.parse(plain)
     assert loaded.labels == parser.labels
     assert "logistic regressions" in (tmp_path / "parser" / "README.md").read_text()
+    labels = read_json(tmp_path / "parser" / "labels.json")
+    del labels["usual"]
+    write_json(tmp_path / "parser" / "labels.json", labels)
+    with pytest.raises(BadInput, match="earlier version"):
+        load_parser(tmp_path / "parser")
 
 
 def test_words_that_full_annotation_leaves_out_evoke_nothing():

@@ -129,6 +129,8 @@ class LinearFrameParser:
 
 def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
     """Load what `LinearFrameParser.save` wrote; `tree` is the content of its labels file."""
+    if "usual" not in tree:
+        raise BadInput("a linear parser of an earlier version", file=folder, expected="one that is trained again")
     tensors, weights = load_file(folder / WEIGHTS), {}
     for name in ("triggers", "begins", "ends", "fits"):
         values = tensors[f"{name}.values"]
