@@ -90,7 +90,14 @@ def told(section: str, scale: Path | None) -> dict[str, Any]:
     tree = parameters(scale)
     kvqae = tree["kvqae"]
     # Of families that list nothing by default, a member each.
-    model = {"label": "Tiny", "endpoint": None, "model": "tiny", "key_variable": None, "run": "runs", "passages": 1}
+    model = {
+        "label": "Tiny",
+        "endpoint": "http://localhost",
+        "model": "tiny",
+        "key_variable": None,
+        "run": "runs",
+        "passages": 1,
+    }
     model |= dict.fromkeys(("requests_per_minute", "parallel", "timeout_s", "backoff_s"), 1)
     families = {
         "prompted_readers": {"tiny": model | {"sees": "both"}},

@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import pyarrow as pa
 
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import shared
 from trivium.core.stage import stage
@@ -25,7 +24,6 @@ from trivium.measures.runs import PADDING
 from trivium.measures.significance import fisher_randomization
 from trivium.prompting.answer_cache import AnswerCache
 
-SECTION = "kvqae.identifiers"
 TEST = "test.trec"
 
 
@@ -33,7 +31,7 @@ class IdentifyParameters(AnswerParameters):
     """Section `kvqae.identify`: nothing of its own; the reader of the first seed reads."""
 
     places: ClassVar = {"seeds": "kvqae.read.seeds"}
-    settings: Identifier = shared(f"{SECTION}.{{identifier}}", description="The entry in `kvqae.identifiers`")
+    settings: Identifier = shared("kvqae.identifiers.{identifier}", description="The entry in `kvqae.identifiers`")
     max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Pictures with more are not decoded")
 
 
@@ -58,8 +56,6 @@ def main(
     entities are measured as in Table 3 and read as in Table 7; so is the full oracle of `run`.
     """
     model = parameters.settings
-    if model.endpoint is None:
-        raise BadInput("no endpoint", field=f"{SECTION}.{identifier}.endpoint", got=None, expected="an address")
     queries = read_questions(questions)
     retrieved = read_run_over(run / TEST, [question.id for question in queries])
     table = read_table(kb / ARTICLES, ["title", "image", "wikidata_id"]).to_pydict()

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters, shared
 from trivium.core.stage import stage
@@ -18,13 +17,13 @@ from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questi
 from trivium.measures.runs import PADDING
 from trivium.prompting.answer_cache import AnswerCache
 
-SECTION = "kvqae.prompted_readers"
-
 
 class ReadPromptedParameters(Parameters):
     """Section `kvqae.read_prompted`."""
 
-    settings: PromptedReader = shared(f"{SECTION}.{{reader}}", description="The entry in `kvqae.prompted_readers`")
+    settings: PromptedReader = shared(
+        "kvqae.prompted_readers.{reader}", description="The entry in `kvqae.prompted_readers`"
+    )
     instruction: str = Field(min_length=1, description="Opens every message")
     max_pixels: int = shared("kvqae.pictures.max_pixels", ge=1, description="Pictures with more are not decoded")
 
@@ -46,8 +45,6 @@ def main(
     Answers in `out_cache` are first added to the journal; in the end `out_cache` has all answers of the journal.
     """
     model = parameters.settings
-    if model.endpoint is None:
-        raise BadInput("no endpoint", field=f"{SECTION}.{reader}.endpoint", got=None, expected="an address")
     queries = read_questions(questions)
     nothing = np.empty((len(queries), 0), np.int64)
     documents = read_best(run / "test.trec", queries, model.passages).documents if model.reads else nothing

@@ -14,7 +14,9 @@ from trivium.kvqae.reader.prompted import chat_of
 TITLES = ["Ada Lark", "Apollo 11", "Ada", "Café Dor"]
 LIMITS = {"max_side": 32, "max_pixels": 10_000}
 SETTINGS = {name: READER[name] for name in READER if name not in ("sees", "passages", "max_side")}
-MODEL = validate(Identifier, {**SETTINGS, "endpoint": None, "encoder": "dpr_few_shot"}, "identifier", Path())
+MODEL = validate(
+    Identifier, {**SETTINGS, "endpoint": "http://localhost", "encoder": "dpr_few_shot"}, "identifier", Path()
+)
 
 
 @pytest.mark.parametrize(

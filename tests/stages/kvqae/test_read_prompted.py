@@ -82,5 +82,7 @@ def test_an_endpoint_that_is_down_loses_nothing(world: Path) -> None:
     with pytest.raises(BadInput, match="the endpoint fails: gave up after 1 requests"):
         run(world, endpoint=address)
     assert not (world / "out").exists()
-    with pytest.raises(BadInput, match=r"kvqae\.prompted_readers\.tiny\.endpoint': no endpoint"):
+    with pytest.raises(
+        BadInput, match=r"kvqae\.prompted_readers\.tiny\.endpoint: Input should be a valid string \(got None\)"
+    ):
         run(world, endpoint=None)

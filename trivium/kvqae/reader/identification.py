@@ -44,6 +44,7 @@ _LEADING = re.compile(r"[\W_]*(\d+)\b")
 class Identifier(EndpointModel):
     """An entry of `kvqae.identifiers`."""
 
+    endpoint: str = Field(description="Base URL, such as http://localhost:8000/v1")
     run: str = Field(description="Folder of the run whose best entities are compared")
     encoder: str = Field(description="Text encoder that ranks the passages of the chosen entity")
     entities: int = Field(default=5, ge=1, le=50, description="Best entities of the run that the model chooses among")

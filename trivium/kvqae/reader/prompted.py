@@ -37,6 +37,7 @@ MEASURES = ("em", "f1", "contains")
 class PromptedReader(EndpointModel):
     """An entry of `kvqae.prompted_readers`."""
 
+    endpoint: str = Field(description="Base URL, such as http://localhost:8000/v1")
     sees: Literal["passages", "picture", "both"] = Field(description="What the model gets beside the question")
     run: str = Field(description="Folder of the run whose passages are read; only the picture seen: not used")
     passages: int = Field(ge=1, description="Best passages read")

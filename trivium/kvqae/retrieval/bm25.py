@@ -174,14 +174,12 @@ Shard = tuple[Sequence[Question], float, float]  # questions, k1 and b
 def search_shard(shard: Shard, *, index: Path, parameters: Bm25SearchParameters) -> Run:
     """Rank passages for the questions of a shard."""
     questions, k1, b = shard
-    searcher = _searcher(index, parameters.threads, parameters.heap_gib)
+    searcher = _searcher(index, threads=parameters.threads, heap_gib=parameters.heap_gib)
     return searcher.search([(question.id, question.text) for question in questions], k1=k1, b=b,
                            depth=parameters.depth, name="bm25")  # fmt: skip
 
 
-@lru_cache(maxsize=1)
-def _searcher(index: Path, threads: int, heap_gib: int) -> Searcher:
-    return Searcher(index, threads=threads, heap_gib=heap_gib)
+_searcher = lru_cache(maxsize=1)(Searcher)
 
 
 def grid_search(
