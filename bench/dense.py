@@ -18,6 +18,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 from bench import harness
 from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.tables import write_table
+from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
 from trivium.kvqae.retrieval.text_encoding import EncodeTextsParameters, encode_part, passage_parts
 from trivium.vision.neighbours import exact_search, faiss
 
@@ -96,7 +97,9 @@ def write_small_bert(folder: Path) -> None:
 
 
 def encode_files(folder: Path, count: int) -> None:
-    parameters = EncodeTextsParameters(settings={}, max_tokens=64, batch_size=64, shard_size=1024)
+    parameters = EncodeTextsParameters(
+        settings=TextEncoderParameters(model=folder), max_tokens=64, batch_size=64, shard_size=1024
+    )
     with tempfile.TemporaryDirectory() as work, write_matrix(folder / "kb.npy", count, 64) as matrix:
         encode = partial(
             encode_part,

@@ -33,10 +33,10 @@ from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_matrix
 from trivium.core.tables import read_json, read_table, write_json, write_json_lines
-from trivium.kvqae.asking.building import ARTICLES, BM25, read_base
+from trivium.kvqae.asking.building import BM25, read_base
 from trivium.kvqae.asking.encoding import TOKENS, models_of
 from trivium.kvqae.asking.systems import K1, B
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.evaluation import EvaluateParameters, compare
 from trivium.kvqae.retrieval.fusion import tune_row

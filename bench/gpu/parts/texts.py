@@ -11,13 +11,16 @@ from transformers import BertConfig, BertModel
 
 from bench.gpu import words
 from trivium.core.tables import read_table, write_table
+from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
 from trivium.kvqae.retrieval.text_encoding import SHARDS, EncodeTextsParameters, Shard, encode_part
 from trivium.nets.device import pick_device
 
 UNIT, GOAL = "of the rate of bf16 products", 0.4
 SIZE, FEW = 400_000, 20_000
 ENCODER, WORDS = "dpr_few_shot", 100
-PARAMETERS = EncodeTextsParameters(settings={}, max_tokens=256, batch_size=512, shard_size=50_000)  # scales/paper.yaml
+PARAMETERS = EncodeTextsParameters(
+    settings=TextEncoderParameters(model=Path()), max_tokens=256, batch_size=512, shard_size=50_000
+)  # scales/paper.yaml
 SIDE, TIMES = 8192, 50  # of the products
 
 

@@ -23,7 +23,7 @@ from trivium.kvqae.asking.asker import Base, Reader
 from trivium.kvqae.asking.encoding import LIMITS, TOKENS, Foreign, Vectors, models_of
 from trivium.kvqae.asking.recognition import Calibration, Cosines, Pictured, find_entries, rank
 from trivium.kvqae.asking.systems import Bm25, Dense, Fused, fuse, scores_of
-from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, read_passage_texts
+from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages, read_passage_texts
 from trivium.kvqae.retrieval.bm25 import Searcher
 from trivium.kvqae.retrieval.image_search import passages_of
 from trivium.measures.fusion import Scale, scale_of
@@ -51,7 +51,7 @@ class OwnBase(Base):
         self._folder, self._signature = folder, signature_of(folder)
         described, settings = building.read_base(folder)
         self.limits, self.passages = LIMITS, READ
-        self._titles: list[str] = read_table(folder / building.ARTICLES, ["title"])["title"].to_pylist()
+        self._titles: list[str] = read_table(folder / ARTICLES, ["title"])["title"].to_pylist()
         self._entries_of = defaultdict[str, list[int]](list)  # by folded titles
         for entry, title in enumerate(self._titles):
             self._entries_of[fold(title)].append(entry)
