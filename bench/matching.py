@@ -10,7 +10,7 @@ twenty times as long. Both apply rules compiled to flags to what they find, and 
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from bench import harness
 from sample.render.canvas import Dice
@@ -23,7 +23,7 @@ from trivium.decorrelation.captions.phrases import Row, Settings, read_shard
 from trivium.formats.pictures import Caption
 from trivium.language.english.chunker import chunk_by_rules
 from trivium.language.english.sentences import Matcher, Range, Sentence, read_sentence
-from trivium.language.english.word_lists import LINKS, WORDS, Expression, word_lists
+from trivium.language.english.word_lists import UNDONE_AFTER, UNDONE_BEFORE, WORDS, Entry, word_lists
 
 CAPTIONS, DISTINCT, PEER, SHARD = 616_435, 5_000, 20_000, 8192
 WHY = "one path serves both modes, and so collects every expression where the stricter mode needs the longest"
@@ -42,17 +42,7 @@ def captions(number: int) -> list[str]:
     return [distinct[index % len(distinct)] for index in range(number)]
 
 
-class Listed(NamedTuple):
-    """An expression and the flags that the rules test; its classes are those that are reported."""
-
-    length: int
-    names: tuple[str, ...]
-    last_only: bool
-    singular: bool
-    leads_out: bool
-
-
-Found = list[tuple[int, Listed]]  # places of first words; the longest expression of each
+Found = list[tuple[int, Entry]]  # places of first words; the longest expression of each
 
 
 class Rules:
@@ -63,18 +53,7 @@ class Rules:
     """
 
     def __init__(self, classes: Sequence[str]) -> None:
-        lists = word_lists(classes)
-        self.listed: dict[Expression, Listed] = {
-            words: Listed(
-                len(words),
-                tuple(name for name in names if name in classes),
-                words in lists.last_only,
-                words in lists.singular,
-                not LINKS.isdisjoint(words),
-            )
-            for words, names in lists.strict.items()
-        }
-        self._before, self._after = lists.undone_before, lists.undone_after
+        self.listed = word_lists(classes)
 
     def names(self, words: Words, phrases: Sequence[Range], matches: Sequence[Found]) -> list[Words]:
         """Return the classes of each phrase, sorted, from the expressions found in it; words already read are bits."""
@@ -94,10 +73,10 @@ class Rules:
                 if read & bits:
                     continue
                 read |= bits
-                if last < end and (listed.last_only or (listed.singular and words[last] in self._before)):
+                if last < end and (listed.last_only or (listed.undoable and words[last] in UNDONE_BEFORE)):
                     continue
-                if self._after.isdisjoint(words[first:place]):
-                    names.update(listed.names)
+                if UNDONE_AFTER.isdisjoint(words[first:place]):
+                    names.update(listed.classes)
             named.append(tuple(sorted(names)))
         return named
 

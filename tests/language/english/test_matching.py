@@ -165,7 +165,7 @@ def test_every_class_is_named_by_its_own_name_in_both_modes_and_numbers(name):
     for mode in ("strict", "paper"):
         assert name in classes_of(f"a {name}", mode=mode)
     *first, last = name.split()
-    assert name in classes_of(" ".join(["two", *first, plural(last, TREE["irregular"])]))
+    assert name in classes_of(" ".join(["two", *first, plural(last)]))
 
 
 def test_a_class_that_is_not_asked_for_still_blocks_others():
@@ -173,9 +173,9 @@ def test_a_class_that_is_not_asked_for_still_blocks_others():
 
 
 def test_mode_paper_reads_table_4_and_no_word_of_ours_but_for_persons():
-    words = word_lists(COCO).paper
+    words = word_lists(COCO, "paper")
     table = {name: {tuple(word.split()) for word in [name, *TREE["table_4"].get(name, ())]} for name in COCO}
-    singular = {name: {form for form, of in words.items() if name in of} for name in COCO if name != "person"}
+    singular = {name: {form for form, entry in words.items() if name in entry.classes} for name in COCO if name != "person"}
     assert set(TREE["table_4"]) < set(COCO)
     assert all(table[name] <= forms for name, forms in singular.items())
     assert all(len(forms) <= 2 * len(table[name]) for name, forms in singular.items())
@@ -198,7 +198,7 @@ def test_an_expression_is_not_read_twice():
      "knife": "knives", "sheep": "sheep", "grandchild": "grandchildren", "box": "boxes"}.items(),
 )  # fmt: skip
 def test_plurals(word, many):
-    assert plural(word, TREE["irregular"]) == many
+    assert plural(word) == many
 
 
 def _hand_made() -> dict[int, set[str]]:

@@ -10,12 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
 
-from trivium.language.english.sentences import Sentence
+from trivium.language.english.sentences import Range, Sentence
 from trivium.language.english.tagging import tag
 from trivium.language.english.word_lists import QUANTITIES
 from trivium.language.spacy_pipelines import load_pipeline
 
-Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
 ChunkerName = Literal["rules", "spacy"]
 # Finds the noun phrases of each sentence, in order, without overlap; pronouns are left out.
 Chunker = Callable[[Sequence[Sentence]], list[list[Range]]]

@@ -8,10 +8,10 @@ no English function word. Short captions without any ("Dogs running") pass.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from trivium.core.folding import NO_WIDTH, fold
-from trivium.language.english.word_lists import LINKS, LISTS, Mode, WordLists, word_lists
+from trivium.language.english.word_lists import LISTS, UNDONE_AFTER, UNDONE_BEFORE, Entry, Mode, word_lists
 
 LEAST_PLAIN = 0.8  # share of letters that are a-z
 LONG = 6  # words; a caption of that many must have an English function word
@@ -77,16 +77,6 @@ Range = tuple[int, int]  # words of a phrase: first, end (exclusive)
 _END = ""  # key of the expression that ends at a node of the tree; no word is empty
 
 
-class _Entry(NamedTuple):
-    """An expression of the word lists."""
-
-    length: int  # number of words
-    classes: tuple[str, ...]  # reported classes that it names
-    last_only: bool  # it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart"
-    undoable: bool  # the following word can cancel it
-    leads_out: bool  # it may end after its phrase: "glass of wine"
-
-
 class Matcher:
     """Find the classes that noun phrases name; word lists are compiled once to a tree of words.
 
@@ -99,22 +89,14 @@ class Matcher:
         BadInput: a class has no words.
     """
 
-    def __init__(self, classes: Sequence[str], mode: Mode = "strict", lists: WordLists | None = None) -> None:
-        lists = lists or word_lists(classes)
+    def __init__(self, classes: Sequence[str], mode: Mode = "strict") -> None:
         self._strict = mode == "strict"
-        self._undone_before, self._undone_after = lists.undone_before, lists.undone_after
         self._tree: dict[str, Any] = {}
-        for words, names in (lists.strict if self._strict else lists.paper).items():
+        for words, entry in word_lists(classes, mode).items():
             node = self._tree
             for word in words:
                 node = node.setdefault(word, {})
-            node[_END] = _Entry(
-                len(words),
-                tuple(name for name in names if name in classes),
-                last_only=words in lists.last_only,
-                undoable=words in lists.singular,
-                leads_out=not LINKS.isdisjoint(words),
-            )
+            node[_END] = entry
 
     def match(self, sentence: Sentence, phrases: Sequence[Range]) -> list[tuple[str, ...]]:
         """Return the sorted classes of each phrase; phrases are in order, without overlap."""
@@ -129,7 +111,7 @@ class Matcher:
             )
         return named
 
-    def _expressions_in(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, _Entry]]:
+    def _expressions_in(self, words: tuple[str, ...], first: int, end: int) -> list[tuple[int, Entry]]:
         """Find all expressions that begin in a phrase as (place of the first word, expression), shorter ones first."""
         expressions, tree = [], self._tree
         for place in range(first, end):
@@ -146,9 +128,9 @@ class Matcher:
         words: tuple[str, ...],
         first: int,
         end: int,
-        expressions: list[tuple[int, _Entry]],
+        expressions: list[tuple[int, Entry]],
         read: set[int],
-    ) -> list[tuple[int, _Entry]]:
+    ) -> list[tuple[int, Entry]]:
         """Select the expressions that count in mode `strict`; the places of their words are added to `read`."""
         if len(expressions) > 1:
             longest = dict(expressions)  # shorter ones at a place are part of it
@@ -167,7 +149,7 @@ class Matcher:
             if not read.isdisjoint(places):
                 continue
             read.update(places)
-            undone = last < end and (listed.last_only or (listed.undoable and words[last] in self._undone_before))
-            if not undone and self._undone_after.isdisjoint(words[first:place]):
+            undone = last < end and (listed.last_only or (listed.undoable and words[last] in UNDONE_BEFORE))
+            if not undone and UNDONE_AFTER.isdisjoint(words[first:place]):
                 counted.append((place, listed))
         return counted

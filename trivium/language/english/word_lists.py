@@ -7,11 +7,10 @@ X auxiliary, F finite or bare verb, G `-ing` verb, E participle, T infinitive's 
 ".".
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from trivium.core.errors import BadInput
 from trivium.core.parameters import read_beside, read_parameters
@@ -40,10 +39,14 @@ BASES = LISTS["verbs"]
 _PAST = LISTS["past"]
 
 
+def _with_s(word: str, hissing: tuple[str, ...] = ("s", "x", "z", "ch", "sh")) -> str:
+    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u"):
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(hissing) else "s")
+
+
 def _third_person(verb: str) -> str:
-    if verb.endswith("y") and verb[-2] not in "aeou":
-        return verb[:-1] + "ies"
-    return verb + ("es" if verb.endswith(("s", "x", "z", "ch", "sh", "o")) else "s")
+    return _with_s(verb, ("s", "x", "z", "ch", "sh", "o"))
 
 
 _DOUBTFUL = LISTS["noun_verbs"]
@@ -74,96 +77,84 @@ def form_of(word: str) -> str:
 
 
 WORDS = Path(__file__).with_name("words.yaml")
+_WORDS = read_parameters(WORDS)
 Mode = Literal["strict", "paper"]
 Expression = tuple[str, ...]
 LINKS = frozenset({"of", "in"})  # words that may lead an expression out of its phrase: "glass of wine"
-_SIBILANTS = ("s", "x", "z", "ch", "sh")
 
 
-@dataclass(frozen=True)
-class WordLists:
-    """What a matcher needs, plurals included.
-
-    An expression of `strict` has no class where it names none, and several where it means several things, as
-    "equestrian" means a rider and a horse; `paper` has the classes' names and the words of the paper's Table 4.
-    """
-
-    strict: Mapping[Expression, tuple[str, ...]]
-    paper: Mapping[Expression, tuple[str, ...]]
-    singular: frozenset[Expression]  # a following word can cancel them ("dog" in "dog food")
-    undone_before: frozenset[str]  # words that cancel an expression before them
-    undone_after: frozenset[str]  # words that cancel an expression after them
-    last_only: frozenset[Expression]  # these count only at the end of their phrase
-
-
-def plural(word: str, irregular: Mapping[str, str]) -> str:
+def plural(word: str) -> str:
     """Return the plural of a word: from the table, else by rule (`-man`: `-men`, `-y`: `-ies`, sibilants: `-es`)."""
-    if word in irregular:
-        return irregular[word]
+    if word in _WORDS["irregular"]:
+        return str(_WORDS["irregular"][word])
     if word.endswith("man") and word not in ("human", "german", "caiman"):
         return word[:-3] + "men"
-    if word.endswith("child"):
-        return word + "ren"
-    if word.endswith("y") and word[-2:-1] not in ("a", "e", "o", "u"):
-        return word[:-1] + "ies"
-    return word + ("es" if word.endswith(_SIBILANTS) else "s")
+    return word + "ren" if word.endswith("child") else _with_s(word)
 
 
-def forms(expression: str, irregular: Mapping[str, str]) -> list[Expression]:
+def forms(expression: str) -> list[Expression]:
     """Return an expression and its plural, of its last word or, if it has one, of the word before "of" or "in"."""
     words = tuple(expression.split())
     head = next((place for place, word in enumerate(words) if word in LINKS), len(words)) - 1
-    many = (*words[:head], plural(words[head], irregular), *words[head + 1 :])
+    many = (*words[:head], plural(words[head]), *words[head + 1 :])
     return [words] if many == words or words[0] in ("a", "an") else [words, many]
 
 
-def word_lists(classes: Sequence[str]) -> WordLists:
-    """Make the lists for these classes: COCO's classes, or Flickr30k Entities' types.
+# Words that cancel an expression before them, or after them.
+UNDONE_BEFORE = frozenset(form[0] for word in _WORDS["undone_before"] for form in forms(word))
+UNDONE_AFTER = frozenset(_WORDS["undone_after"])
+_LAST_ONLY = frozenset(form for word in _WORDS["last_only"] for form in forms(word))
 
-    Words of other classes stay in the lists: even where hot dogs are not annotated, a hot dog is not a dog.
+
+class Entry(NamedTuple):
+    """An expression of the word lists."""
+
+    length: int  # number of words
+    classes: tuple[str, ...]  # sorted; several where it means several things: "equestrian" is a rider and a horse
+    last_only: bool  # it counts only at the end of its phrase: "hot" names nothing in "a hot dog cart"
+    undoable: bool  # the following word can cancel it: "dog" in "dog food"
+    leads_out: bool  # it may end after its phrase: "glass of wine"
+
+
+def word_lists(classes: Sequence[str], mode: Mode = "strict") -> dict[Expression, Entry]:
+    """List the expressions, plurals included, for these classes: COCO's classes, or Flickr30k Entities' types.
+
+    Mode `strict` has words of other classes, too, which name none of these: even where hot dogs are not annotated, a
+    hot dog is not a dog. Mode `paper` has the classes' names and the words of the paper's Table 4.
 
     Raises:
         BadInput: a class has no words.
     """
-    tree = read_parameters(WORDS)
-    own, types, table, irregular = tree["classes"], tree["types"], tree["table_4"], tree["irregular"]
+    own, types, table = _WORDS["classes"], _WORDS["types"], _WORDS["table_4"]
     if missing := [name for name in classes if not (own.get(name) or types.get(name) or {}).get("words")]:
         raise BadInput("class without words", file=WORDS, field="classes", got=missing, choices=[*own, *types])
-    strict: dict[Expression, set[str]] = {}
-    paper: dict[Expression, set[str]] = {}
+    named: dict[Expression, set[str]] = {}
     singular: set[Expression] = set()
 
     def add(name: str | None, expressions: Iterable[str]) -> None:
         for expression in expressions:
-            spellings = forms(str(expression), irregular)
+            spellings = forms(str(expression))
             for form in spellings:
-                strict.setdefault(form, set()).update([name] if name else [])
+                named.setdefault(form, set()).update([name] if name else [])
             if len(spellings) == 2:
                 singular.add(spellings[0])
 
-    def add_paper(name: str, expressions: Iterable[str]) -> None:
-        for expression in expressions:
-            for form in forms(str(expression), irregular):
-                paper.setdefault(form, set()).add(name)
-
-    add(None, tree["nothing"])
     kind = {part: name for name in classes if name in types for part in types[name]["classes"]}
+    if mode == "strict":
+        add(None, _WORDS["nothing"])
     for name, lists in own.items():
         label = kind.get(name, name if name in classes else None)
-        add(label, lists["words"])
-        if label is not None:
+        if mode == "strict":
+            add(label, lists["words"])
+        elif label is not None:
             ours = label != name or name == "person"  # the table has COCO's classes, and its row of persons is lost
-            add_paper(label, lists["words"] if ours else [name, *table.get(name, ())])
+            add(label, lists["words"] if ours else [name, *table.get(name, ())])
     for name in classes:
         if name in types:
             add(name, types[name]["words"])
-            add_paper(name, types[name]["words"])
-    undone_before = [form[0] for word in tree["undone_before"] for form in forms(word, irregular)]
-    return WordLists(
-        strict={expression: tuple(sorted(labels)) for expression, labels in strict.items()},
-        paper={expression: tuple(sorted(labels)) for expression, labels in paper.items()},
-        singular=frozenset(singular),
-        undone_before=frozenset(undone_before),
-        undone_after=frozenset(tree["undone_after"]),
-        last_only=frozenset(form for word in tree["last_only"] for form in forms(word, irregular)),
-    )
+    return {
+        words: Entry(
+            len(words), tuple(sorted(names)), words in _LAST_ONLY, words in singular, not LINKS.isdisjoint(words)
+        )
+        for words, names in named.items()
+    }
