@@ -17,6 +17,7 @@ from trivium.complexity.prompting import PromptedModel
 from trivium.core.errors import HIDDEN, BadInput, redact, redact_output
 from trivium.core.parameters import validate
 from trivium.core.tracking import connect, log_values
+from trivium.prompting.asking import EndpointModel
 from trivium.prompting.endpoint import Endpoint
 
 ROOT = Path(__file__).parents[2]
@@ -158,13 +159,14 @@ def test_nothing_of_an_endpoint_with_a_password_is_kept(tmp_path):
 
 def test_what_an_endpoint_says_is_redacted():
     with Loopback(lambda number, payload: failed(401, f"no access to http://me:{PASSWORD}@inside/")) as server:
-        asked = Endpoint(server.address, "m", "", requests_per_minute=1e6, timeout_s=5, retries=0, backoff_s=0.01)
+        model = EndpointModel(
+            label="m", endpoint=server.address, model="m", requests_per_minute=1e6, parallel=1, timeout_s=5, retries=0,
+            backoff_s=0.01, key_variable=None,
+        )  # fmt: skip
         with pytest.raises(BadInput, match="no access") as error:
-            asked.ask([{"role": "user", "content": "?"}], {})
+            Endpoint(model).ask([{"role": "user", "content": "?"}])
     assert PASSWORD not in str(error.value)
-    closed = Endpoint(
-        f"http://me:{PASSWORD}@{CLOSED}", "m", "", requests_per_minute=1e6, timeout_s=5, retries=0, backoff_s=0.01
-    )
+    closed = model.model_copy(update={"endpoint": f"http://me:{PASSWORD}@{CLOSED}"})
     with pytest.raises(BadInput, match="no connection") as error:
-        closed.ask([{"role": "user", "content": "?"}], {})
+        Endpoint(closed).ask([{"role": "user", "content": "?"}])
     assert PASSWORD not in str(error.value)

@@ -1,9 +1,11 @@
 """The endpoint's client against a server that misbehaves; what it may repeat, and what it may never say."""
 
 import json
+import os
 import threading
 import time
 from dataclasses import replace
+from unittest import mock
 
 import pytest
 
@@ -22,8 +24,11 @@ SAMPLING = {"temperature": 0.0, "max_tokens": 5}
 
 
 def endpoint(server, key="", **changes):
-    values = {"requests_per_minute": 60000, "timeout_s": 5, "retries": 3, "backoff_s": 0.01}
-    return Endpoint(server.address, "tiny", key, **{**values, **changes})
+    values = {"label": "tiny", "endpoint": server.address, "model": "tiny", "parallel": 1, "max_tokens": 5}
+    values |= {"requests_per_minute": 60000, "timeout_s": 5, "retries": 3, "backoff_s": 0.01}
+    values["key_variable"] = "TINY_KEY" if key else None
+    with mock.patch.dict(os.environ, {"TINY_KEY": key}):
+        return Endpoint(EndpointModel.model_validate(values | changes))
 
 
 def in_turn(*responses):
@@ -32,7 +37,7 @@ def in_turn(*responses):
 
 def test_a_request_holds_model_messages_sampling_and_key():
     with in_turn(said("à Liège")) as server:
-        reply = endpoint(server, "secret").ask(ASKED, SAMPLING)
+        reply = endpoint(server, "secret").ask(ASKED)
     assert (reply.content, reply.finish, reply.prompt_tokens, reply.completion_tokens) == ("à Liège", "stop", 10, 3)
     ((payload, headers, _),) = server.requests
     assert payload == {"model": "tiny", "messages": ASKED, **SAMPLING}
@@ -59,15 +64,15 @@ def test_a_request_holds_model_messages_sampling_and_key():
 def test_what_may_pass_is_tried_again(trouble, count):
     with in_turn(trouble, trouble, said("bien")) as server:
         asked = endpoint(server, timeout_s=0.3)
-        assert asked.ask(ASKED, SAMPLING).content == "bien"
+        assert asked.ask(ASKED).content == "bien"
     assert asked.counts == {"requests": 3, "retries": 2, count: 2}
 
 
 def test_retry_after_is_honoured_by_all():
     with in_turn(failed(429, headers={"Retry-After": "1"}), said("bien")) as server:
         asked = endpoint(server)
-        asked.ask(ASKED, SAMPLING)
-        thread = threading.Thread(target=asked.ask, args=(ASKED, SAMPLING))
+        asked.ask(ASKED)
+        thread = threading.Thread(target=asked.ask, args=(ASKED,))
         first, second = (at for _, _, at in server.requests)
         assert 1.0 <= second - first < 3
         asked._hold(0.3)
@@ -80,23 +85,23 @@ def test_an_endpoint_that_never_answers_is_given_up():
     with in_turn(failed(500, "out of order")) as server:
         asked = endpoint(server, retries=2)
         with pytest.raises(BadInput, match=rf"{server.address}: field 'tiny': .*gave up after 3 requests.*500.*out of"):
-            asked.ask(ASKED, SAMPLING)
+            asked.ask(ASKED)
     assert asked.counts["requests"] == 3
     with pytest.raises(BadInput, match="gave up after 2 requests, the last: no connection"):
-        endpoint(server, retries=1).ask(ASKED, SAMPLING)
+        endpoint(server, retries=1).ask(ASKED)
 
 
 def test_an_address_where_nobody_listens_is_given_up_sooner_unless_it_has_answered():
     closing = {"Connection": "close"}
     with in_turn(replace(said("bien"), headers=closing), failed(503, headers=closing)) as server:
         asked, refused = endpoint(server, retries=6), endpoint(server, retries=0)
-        asked.ask(ASKED, SAMPLING)
+        asked.ask(ASKED)
         with pytest.raises(BadInput, match="503"):
-            refused.ask(ASKED, SAMPLING)
-    refused._retries = 6
+            refused.ask(ASKED)
+    refused._model = asked._model
     for client, requests in ((endpoint(server, retries=6), 3), (asked, 7), (refused, 7)):
         with pytest.raises(BadInput, match=f"gave up after {requests} requests, the last: no connection"):
-            client.ask(ASKED, SAMPLING)
+            client.ask(ASKED)
 
 
 @pytest.mark.parametrize(
@@ -113,20 +118,20 @@ def test_what_will_not_pass_is_not_tried_again(answer, message):
     with in_turn(answer) as server:
         asked = endpoint(server)
         with pytest.raises(BadInput, match=message):
-            asked.ask(ASKED, SAMPLING)
+            asked.ask(ASKED)
     assert asked.counts["requests"] == 1
 
 
 def test_a_question_may_be_refused():
     with in_turn(failed(400, "too long")) as server, pytest.raises(RefusedError, match="too long"):
-        endpoint(server).ask(ASKED, SAMPLING)
+        endpoint(server).ask(ASKED)
 
 
 @pytest.mark.parametrize("status", [400, 401, 500])
 def test_no_message_holds_the_key(status):
     answer = failed(status, "no such key: sk-secret-1")
     with in_turn(answer) as server, pytest.raises((BadInput, RefusedError)) as caught:
-        endpoint(server, "sk-secret-1", retries=0).ask(ASKED, SAMPLING)
+        endpoint(server, "sk-secret-1", retries=0).ask(ASKED)
     assert "[key]" in str(caught.value)
     assert "secret" not in str(caught.value)
 
@@ -134,7 +139,7 @@ def test_no_message_holds_the_key(status):
 def test_requests_keep_their_pace():
     with in_turn(said("bien")) as server:
         asked = endpoint(server, requests_per_minute=600)
-        threads = [threading.Thread(target=asked.ask, args=(ASKED, SAMPLING)) for _ in range(5)]
+        threads = [threading.Thread(target=asked.ask, args=(ASKED,)) for _ in range(5)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -149,7 +154,7 @@ def test_waiting_can_be_stopped():
 
         def ask():
             try:
-                asked.ask(ASKED, SAMPLING)
+                asked.ask(ASKED)
             except StoppedError as error:
                 caught.append(error)
 
@@ -210,14 +215,10 @@ def strict(number, payload):
 
 
 def test_a_server_that_wants_other_parameters_gets_them():
-    model = EndpointModel.model_validate(
-        {"label": "a", "endpoint": None, "model": "tiny", "requests_per_minute": 1, "parallel": 1}
-        | {"timeout_s": 1, "backoff_s": 1, "key_variable": None, "omit": ["temperature", "max_tokens"]}
-        | {"extra": {"max_completion_tokens": 5, "reasoning_effort": "low"}}
-    )
+    extra = {"max_completion_tokens": 5, "reasoning_effort": "low"}
     with Loopback(strict) as server:
-        reply = endpoint(server).ask(ASKED, model.sampling)
+        reply = endpoint(server, omit=["temperature", "max_tokens"], extra=extra).ask(ASKED)
         with pytest.raises(RefusedError, match="max_completion_tokens"):
-            endpoint(server).ask(ASKED, SAMPLING)
+            endpoint(server).ask(ASKED)
     assert (reply.content, reply.reasoning) == ("là", 23)
-    assert server.requests[0][0] == {"model": "tiny", "messages": ASKED, **model.extra}
+    assert server.requests[0][0] == {"model": "tiny", "messages": ASKED, **extra}

@@ -18,7 +18,6 @@ from trivium.core.parameters import Parameters
 from trivium.prompting.answer_cache import AnswerCache, Reply
 
 _MOST_REFUSED = 5  # questions; a run ends when so many are refused before any is answered
-_PACE = {"requests_per_minute", "timeout_s", "retries", "backoff_s"}
 _RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # a single answer, not streamed, is read
 Chat: TypeAlias = list[dict[str, Any]]  # turns of `role` and `content`: a text, or parts of text and picture
 Chats: TypeAlias = Mapping[str, Chat | Callable[[], Chat]]  # key → chat, or a function that makes it when it is sent
@@ -103,10 +102,9 @@ def _ask(
 ) -> tuple[dict[str, Reply], Counter[str]]:
     """Ask the endpoint for the missing chats; returns replies by key, and its counts."""
     # Its client is slow to import, and most runs need no request.
-    from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError, key_from_environment
+    from trivium.prompting.endpoint import Endpoint, RefusedError, StoppedError
 
-    key = key_from_environment(model.key_variable)
-    endpoint = Endpoint(str(model.endpoint), model.model, key, **model.model_dump(include=_PACE))
+    endpoint = Endpoint(model)
     replies: dict[str, Reply] = {}
     refused: list[str] = []
     before = len(chats) - len(missing)  # answered in an earlier run
@@ -114,7 +112,7 @@ def _ask(
     def ask(key: str) -> None:
         try:
             chat = chats[key]
-            reply = replies[key] = endpoint.ask(chat() if callable(chat) else chat, model.sampling)
+            reply = replies[key] = endpoint.ask(chat() if callable(chat) else chat)
             if reply.final:
                 cache.put(key, reply, model=model.model)
         except RefusedError as error:

@@ -6,13 +6,13 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping
 from typing import Any
 
 import openai
 
 from trivium.core.errors import BadInput, redact
 from trivium.prompting.answer_cache import Reply, without_thoughts
+from trivium.prompting.asking import Chat, EndpointModel
 
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks to wait longer has failed
 _TRANSIENT = (408, 409, 425)  # status codes of transient errors, besides 429 and 5xx
@@ -32,53 +32,42 @@ class StoppedError(Exception):
 
 
 class Endpoint:
-    """One model behind one address; several threads may call `ask`.
-
-    Args:
-        key: secret, sent in the header; "" where none is needed.
+    """One model behind one address; several threads may call `ask`. `BadInput`: see `key_from_environment`.
 
     Attributes:
         counts: `requests`, `retries`, `rate_limited`, `timeouts`, `connections_lost`, `server_errors`, `malformed`.
     """
 
-    def __init__(
-        self,
-        address: str,
-        model: str,
-        key: str,
-        *,
-        requests_per_minute: float,
-        timeout_s: float,
-        retries: int,
-        backoff_s: float,
-    ) -> None:
-        self.address, self.model = address, model
-        self._key, self._retries, self._backoff = key, retries, backoff_s
-        client = openai.OpenAI(api_key=key or "none", base_url=address, timeout=timeout_s, max_retries=0)
+    def __init__(self, model: EndpointModel) -> None:
+        self._model, self._key = model, key_from_environment(model.key_variable)
+        self.address = str(model.endpoint)  # without one the client would take OpenAI's own
+        client = openai.OpenAI(
+            api_key=self._key or "none", base_url=self.address, timeout=model.timeout_s, max_retries=0
+        )
         # The body is parsed here: the client accepts much that is not a chat completion.
         self._create: Any = client.chat.completions.with_raw_response.create
-        self._pace, self._next = 60 / requests_per_minute, 0.0
+        self._next = 0.0  # when a request may start
         self._lock, self._stopped = threading.Lock(), threading.Event()
         self.counts: Counter[str] = Counter()
         self._has_answered = False
 
-    def ask(self, messages: list[dict[str, Any]], sampling: Mapping[str, Any]) -> Reply:
-        """Get one answer to a chat; `sampling` has the other parameters of the request, by the endpoint's names.
+    def ask(self, messages: Chat) -> Reply:
+        """Get one answer to a chat.
 
         Raises:
             RefusedError: the endpoint says that this question is wrong (400, 413, 422).
             StoppedError: `stop` was called.
             BadInput: wrong key or model, no credit left, or no answer after all retries.
         """
-        retries = self._retries
-        for attempt in range(self._retries + 1):
+        retries = self._model.retries
+        for attempt in range(retries + 1):
             self._wait_for_turn()
             self._count("requests")
             if attempt:
                 self._count("retries")
             wait_s = None
             try:
-                response = self._create(model=self.model, messages=messages, extra_body=dict(sampling))
+                response = self._create(model=self._model.model, messages=messages, extra_body=self._model.sampling)
                 self._has_answered = True
                 return reply_of(response.content)
             except openai.APIStatusError as error:
@@ -98,7 +87,7 @@ class Endpoint:
             if attempt >= retries:
                 break
             if wait_s is None:
-                self._sleep(self._backoff * 2**attempt * random.uniform(0.75, 1.25))
+                self._sleep(self._model.backoff_s * 2**attempt * random.uniform(0.75, 1.25))
             else:
                 self._hold(wait_s)
         raise self._failure(f"gave up after {attempt + 1} requests, the last: {problem}")
@@ -125,7 +114,7 @@ class Endpoint:
         return wait_s
 
     def _failure(self, problem: str) -> BadInput:
-        return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self.model)
+        return BadInput(f"the endpoint fails: {problem}", file=self.address, field=self._model.model)
 
     def _describe(self, error: BaseException) -> str:
         text = str(error)
@@ -144,7 +133,7 @@ class Endpoint:
         with self._lock:
             now = time.monotonic()
             turn = max(now, self._next)
-            self._next = turn + self._pace
+            self._next = turn + 60 / self._model.requests_per_minute
         self._sleep(turn - now)
 
     def _hold(self, seconds: float) -> None:

@@ -175,7 +175,9 @@ def test_a_class_that_is_not_asked_for_still_blocks_others():
 def test_mode_paper_reads_table_4_and_no_word_of_ours_but_for_persons():
     words = word_lists(COCO, "paper")
     table = {name: {tuple(word.split()) for word in [name, *TREE["table_4"].get(name, ())]} for name in COCO}
-    singular = {name: {form for form, entry in words.items() if name in entry.classes} for name in COCO if name != "person"}
+    singular = {
+        name: {form for form, entry in words.items() if name in entry.classes} for name in COCO if name != "person"
+    }
     assert set(TREE["table_4"]) < set(COCO)
     assert all(table[name] <= forms for name, forms in singular.items())
     assert all(len(forms) <= 2 * len(table[name]) for name, forms in singular.items())

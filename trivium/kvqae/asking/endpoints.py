@@ -34,11 +34,11 @@ class PaidModel:
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.prompting.endpoint import Endpoint, key_from_environment  # its client is slow to import
+        from trivium.prompting.endpoint import Endpoint  # its client is slow to import
 
         values = {"label": model, "endpoint": address, "model": model, "key_variable": key_variable, "parallel": 1}
         self.settings = validate(EndpointModel, values | PACE, "endpoint", Path("the command line"))
-        self._endpoint = Endpoint(str(self.settings.endpoint), model, key_from_environment(key_variable), **PACE)
+        self._endpoint = Endpoint(self.settings)
         self._failed: tuple[float, BadInput] | None = None  # when, and how
         self._cache = AnswerCache(journal)
 
@@ -59,7 +59,7 @@ class PaidModel:
         from trivium.prompting.endpoint import RefusedError
 
         try:
-            reply = self._endpoint.ask(chat, self.settings.sampling)
+            reply = self._endpoint.ask(chat)
         except RefusedError as error:
             raise BadInput(f"the endpoint refuses the question: {error}", file=self.settings.endpoint) from None
         except BadInput as error:
