@@ -12,7 +12,7 @@ import yaml
 
 from trivium.commands import cli
 from trivium.commands.dag import stages_of
-from trivium.commands.selection import CONSTRUCTION
+from trivium.commands.repro import CONSTRUCTION
 from trivium.page.contents import ARTICLES
 
 
@@ -35,9 +35,9 @@ def has_cells(stage: dict[str, Any], params: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("pipeline", ARTICLES)
-def test_a_pipeline_of_the_graph_is_drawn_whole(pipeline: str, tmp_path: Path) -> None:
-    cli.run("dag", [pipeline, "--out", str(tmp_path / "dag.md")])
-    text = (tmp_path / "dag.md").read_text()
+def test_a_pipeline_of_the_graph_is_drawn_whole(pipeline: str) -> None:
+    cli.run("dag", [pipeline])
+    text = Path(f".work/dag/{pipeline}.md").read_text()
     assert text.startswith("```mermaid\nflowchart TD\n")
     boxes = set(re.findall(r"[\w-]+", text.partition("TD")[2].replace("-->", " ")))
     stages = yaml.safe_load(Path("dvc.yaml").read_text())["stages"]

@@ -13,9 +13,7 @@ import pytest
 from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
-from trivium.commands import selection
-from trivium.commands.healing import heal, is_refused
-from trivium.commands.selection import CONSTRUCTION, LAST, SECTIONS, progress_line, stages_of, usual_seconds
+from trivium.commands.repro import CONSTRUCTION, LAST, SECTIONS, heal, is_refused, progress_line, stages_of
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 
@@ -196,8 +194,3 @@ def test_what_is_left_is_shared_by_the_workers_and_at_least_the_longest_stage():
     assert progress_line("a", 33.2, [170, 130], 3, 2) == f"a: 33 s. 1 of 3, about 3 minutes {rest}"  # 170 s, not 150
     assert progress_line("b", 1, [130], 3, 2) == f"b: 1 s. 2 of 3, about 3 minutes {rest}"
     assert progress_line("c", 1, [], 3, 2) == f"c: 1 s. 3 of 3, about 0 minutes {rest}"
-
-
-def test_a_stage_that_is_not_kept_takes_as_long_as_usual(monkeypatch):
-    monkeypatch.setattr(selection, "SECONDS", {"a": 10, "b": 20, "c": 70})
-    assert usual_seconds(("a", "new")) == {"a": 10, "new": 20}

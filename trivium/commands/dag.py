@@ -1,6 +1,6 @@
 """`make dag P=kvqae`: draw the stages of one pipeline, and what each needs, as a Mermaid flowchart in Markdown.
 
-    trivium dag PIPELINE [--out FILE]
+    trivium dag PIPELINE
 
 GitHub, GitLab and editors show such a file as a picture. The cells of a stage, such as `kvqae-rerank@text`, are one
 box. A line is left out if other lines lead the same way. Sections of the page are left out, too.
@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
-from trivium.commands.selection import CONSTRUCTION, PIPELINES, read_graph
+from trivium.commands.repro import CONSTRUCTION, PIPELINES, read_graph
 from trivium.core.atomic import write_text
 from trivium.core.code.digest import OWN_STAGE
 
@@ -33,23 +33,17 @@ def stages_of(graph: nx.DiGraph, pipeline: str) -> nx.DiGraph:
     return nx.transitive_reduction(drawn)
 
 
-def mermaid(drawn: nx.DiGraph) -> str:
-    """The stages of `stages_of` as a flowchart from top to bottom."""
-    boxes = [f"    {name}" for name in drawn if not drawn.degree(name)]
-    lines = [f"    {one} --> {other}" for one, other in drawn.edges]
-    return "\n".join(["```mermaid", "flowchart TD", *boxes, *lines, "```", ""])
-
-
 def options(parser: ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declare the command's argument."""
     parser.add_argument("pipeline", choices=PIPELINES, help="the pipeline to draw")
-    parser.add_argument("--out", type=Path, help="file of the drawing (default: .work/dag/PIPELINE.md)")
 
 
 def run(arguments: Namespace) -> None:
     """Write the drawing."""
-    out: Path = arguments.out or Path(".work") / "dag" / f"{arguments.pipeline}.md"
     with Repo() as repo:
-        graph = read_graph(repo)
-    write_text(out, mermaid(stages_of(graph, arguments.pipeline)))
+        drawn = stages_of(read_graph(repo), arguments.pipeline)
+    alone = [name for name in drawn if not drawn.degree(name)]
+    lines = [*alone, *(f"{one} --> {other}" for one, other in sorted(drawn.edges))]
+    out = Path(".work") / "dag" / f"{arguments.pipeline}.md"
+    write_text(out, "\n    ".join(["```mermaid\nflowchart TD", *lines]) + "\n```\n")
     print(f"open {out}")
