@@ -43,7 +43,7 @@ def main(
     read = read_run_over(run, ids).first(depth)
     judged = read_qrels(qrels)
     firsts = read.documents[:, 0]
-    texts = read_passage_texts(kb, firsts[firsts != PADDING])
+    texts = read_passage_texts(kb, firsts)
     overlaps = np.array(
         [
             np.nan if best == PADDING else overlap(question.text, " ".join(texts[best]), content_stems)

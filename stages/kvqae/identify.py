@@ -14,9 +14,9 @@ from trivium.core.tables import read_table, write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over, write_run
-from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages, passages_of_articles
+from trivium.kvqae.knowledge_base import passage_texts
 from trivium.kvqae.reader.identification import Identifier, choose, measure_lists, rank_within
-from trivium.kvqae.reader.inputs import AnswerParameters, texts_of
+from trivium.kvqae.reader.inputs import AnswerParameters
 from trivium.kvqae.reader.prompted import JOURNAL, known_training
 from trivium.kvqae.reader.reading import load_reader, read_pairs
 from trivium.measures.reorder import best_passages
@@ -58,8 +58,8 @@ def main(
     model = parameters.settings
     queries = read_questions(questions)
     retrieved = read_run_over(run / TEST, [question.id for question in queries])
-    table = read_table(kb / ARTICLES, ["title", "image", "wikidata_id"]).to_pydict()
-    passages_of = ArticlePassages(kb)
+    table = read_table(kb / passage_texts.ARTICLES, ["title", "image", "wikidata_id"]).to_pydict()
+    passages_of = passage_texts.ArticlePassages(kb)
     best = best_passages(retrieved, passages_of.article_of).documents[:, : model.entities]
     candidates = [row[row != PADDING].tolist() for row in best]
     cache = AnswerCache(project_root() / JOURNAL)
@@ -73,8 +73,8 @@ def main(
     chosen = [choice.article for choice in choices]
     rank = partial(rank_within, retrieved, vectors, passages_of)
     lists = {"retrieval": retrieved, "identified": rank(chosen, "identified"), "known": rank(right, "known")}
-    own = passages_of_articles(kb, {str(question.wikidata_id) for question in queries})
-    texts = texts_of(kb, *(ranked.documents for ranked in lists.values()), *own.values())
+    own = passage_texts.passages_of_articles(kb, {str(question.wikidata_id) for question in queries})
+    texts = passage_texts.read_passage_texts(kb, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
     read = partial(
         read_pairs, reader, tokenizer, texts=texts, max_tokens=parameters.max_tokens,

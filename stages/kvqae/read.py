@@ -7,9 +7,9 @@ from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_run_over
-from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
+from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles, read_passage_texts
 from trivium.kvqae.reader import answered_rows
-from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages, texts_of
+from trivium.kvqae.reader.inputs import PRETRAINED, ReadParameters, read_best, select_passages
 from trivium.kvqae.reader.reading import Answer
 
 
@@ -68,7 +68,7 @@ def main(
     subjects = {question.wikidata_id for question in (*validation, *questions["viquae"])} - {None}
     own = passages_of_articles(kb, {str(subject) for subject in subjects})
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
-    texts = texts_of(kb, *read_lists, *own.values())
+    texts = read_passage_texts(kb, *read_lists, *own.values())
 
     chosen, points = answered_rows.choose_passages(swept, validation, own, folders, texts, parameters, context.engine)
     for point in points:

@@ -12,7 +12,8 @@ from trivium.core.stage import stage
 from trivium.core.tables import write_json, write_table
 from trivium.core.tracking import project_root
 from trivium.formats.questions import read_questions
-from trivium.kvqae.reader.inputs import read_best, texts_of
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.reader.inputs import read_best
 from trivium.kvqae.reader.prompted import JOURNAL, PromptedReader, answer_questions, known_training, measure_words
 from trivium.measures.runs import PADDING
 from trivium.prompting.answer_cache import AnswerCache
@@ -55,7 +56,7 @@ def main(
         parameters.instruction,
         queries,
         [row[row != PADDING].tolist() for row in documents],
-        texts_of(kb, documents),
+        read_passage_texts(kb, documents),
         Images(images) if model.looks else None,
         cache,
         max_pixels=parameters.max_pixels,

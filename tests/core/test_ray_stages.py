@@ -81,9 +81,10 @@ from trivium.decorrelation.retrieval.ranking import RetrieveParameters, ask
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.questions import Question
 from trivium.formats.squad import write_squad
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.knowledge_base.passages import PassagesParameters, write_passages
 from trivium.kvqae.reader.answered_rows import read_selections
-from trivium.kvqae.reader.inputs import Selection, texts_of
+from trivium.kvqae.reader.inputs import Selection
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, save_cross_encoder
 from trivium.kvqae.rerankers.local_features import LocalFeaturesParameters, write_list
@@ -287,7 +288,7 @@ def read(inputs: Path, context: Context, out: Path) -> object:
     world = write_kb(inputs)
     torch.manual_seed(0)
     save_reader(inputs / "reader", *load_reader(world.base, 32, new_heads=True), base=world.base, data="", metrics={})
-    texts = texts_of(world.kb, np.arange(24))
+    texts = read_passage_texts(world.kb, np.arange(24))
     asked = [Selection(Question(w, f"where {w} ?", ("x",), "x"), np.arange(24), np.zeros(24)) for w in WORDS]
     own = test_answered_rows.PARAMETERS.model_copy(update={"batch": 1})
     found = read_selections(inputs / "reader", asked, texts, own, context.engine)

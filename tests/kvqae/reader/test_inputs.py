@@ -3,7 +3,8 @@ import pytest
 
 from tests.kvqae.tiny_reader import write_world
 from trivium.formats.questions import Question, read_questions
-from trivium.kvqae.reader.inputs import Example, sample_passages, split_by_relevance, texts_of
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.reader.inputs import Example, sample_passages, split_by_relevance
 from trivium.measures.answers import AnswerMatcher
 from trivium.measures.runs import Run
 
@@ -32,7 +33,7 @@ def test_samples_are_of_the_asked_ratio_and_nothing_fills_them_up():
 def test_split_drops_and_counts_questions_without_relevant_passage(world):
     questions = read_questions(world.viquae / "train.jsonl")[:3]
     run = Run.from_dict({"v0": {0: 2.0, 1: 1.0}, "v1": {7: 1.0}, "v2": {}})
-    examples, counts = split_by_relevance(questions, run, texts_of(world.kb, run.documents))
+    examples, counts = split_by_relevance(questions, run, read_passage_texts(world.kb, run.documents))
     assert [(each.question.id, each.relevant.tolist(), each.irrelevant.tolist()) for each in examples] == [
         ("v0", [0], [1])
     ]
@@ -43,7 +44,7 @@ def test_own_article_stands_in_where_nothing_relevant_was_retrieved(world):
     questions = read_questions(world.viquae / "train.jsonl")[:4]
     run = Run.from_dict({"v0": {0: 2.0, 1: 1.0}, "v1": {7: 2.0, 1: 1.0}, "v2": {}, "v3": {9: 1.0}})
     own = [np.array([1, 0]), np.array([2, 3]), np.array([5, 4]), np.array([7])]  # 7 does not hold the answer of v3
-    texts = texts_of(world.kb, run.documents, *own)
+    texts = read_passage_texts(world.kb, run.documents, *own)
     examples, counts = split_by_relevance(questions, run, texts, own)
     assert [(each.question.id, each.relevant.tolist(), each.irrelevant.tolist()) for each in examples] == [
         ("v0", [0], [1]),  # what was retrieved suffices

@@ -12,8 +12,9 @@ from stages.kvqae.reader_pretrain import main as pretrain_any
 from tests.kvqae.tiny_reader import write_world
 from tests.kvqae.tiny_training import READER, context, reader_training, same
 from trivium.formats.questions import Question, read_questions
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.reader import reader_training as reader_training_module
-from trivium.kvqae.reader.inputs import read_best, split_by_relevance, texts_of
+from trivium.kvqae.reader.inputs import read_best, split_by_relevance
 from trivium.kvqae.reader.reader_training import ReaderPretrainParameters, loss_of, validation_score
 from trivium.kvqae.reader.reading import Reading, load_reader, tokenize_sampled
 from trivium.measures.runs import Run
@@ -85,7 +86,7 @@ def test_each_reader_is_fine_tuned_with_its_own_loss(world, tmp_path):
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     questions = read_questions(world.viquae / "train.jsonl")
     run = read_best(world.runs / "fused" / "train.trec", questions, 100)
-    texts = texts_of(world.kb, run.documents)
+    texts = read_passage_texts(world.kb, run.documents)
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
     model, tokenizer = load_reader(world.base, 32, new_heads=True)

@@ -8,8 +8,7 @@ import torch
 from transformers import BertTokenizer
 
 from tests.kvqae.tiny_reader import write_bert, write_world
-from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR
-from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, read_passage_texts
 from trivium.kvqae.reader.reading import (
     Reading,
     answer,
@@ -39,7 +38,7 @@ def reader(world):
     model.cpu()  # in full precision
     with torch.no_grad():
         model.qa_outputs.weight.mul_(100)  # random heads with opinions
-    return model, tokenizer, texts_of(world.kb, np.arange(24))
+    return model, tokenizer, read_passage_texts(world.kb, np.arange(24))
 
 
 def read(reader, pairs, batch=16, longest=3):

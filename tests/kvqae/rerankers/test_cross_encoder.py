@@ -7,7 +7,7 @@ from sentence_transformers import CrossEncoder
 
 from tests.kvqae.tiny_reader import write_world
 from trivium.formats.questions import Question
-from trivium.kvqae.reader.inputs import texts_of
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.kvqae.rerankers.cross_encoder import load_cross_encoder, rerank_run, save_cross_encoder, score_pairs
 from trivium.measures.runs import Run
 
@@ -33,7 +33,7 @@ def folder(world, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def texts(world):
-    return texts_of(world.kb, np.arange(24))
+    return read_passage_texts(world.kb, np.arange(24))
 
 
 def score(folder, texts, pairs, batch=16, max_tokens=32):

@@ -12,7 +12,8 @@ from tests.kvqae.tiny_training import pretrain_cross_encoder as pretrain
 from trivium.core.errors import BadInput
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
-from trivium.kvqae.reader.inputs import judge_listed, read_best, split_by_relevance, texts_of
+from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
+from trivium.kvqae.reader.inputs import judge_listed, read_best, split_by_relevance
 from trivium.kvqae.reader.reading import tokenize_sampled
 from trivium.kvqae.rerankers.cross_encoder import CrossEncoderTrainingParameters, load_cross_encoder, loss_of
 from trivium.measures.ranking import mean_reciprocal_rank
@@ -56,7 +57,7 @@ def test_training_learns_to_rank(world, tmp_path):
 def test_loss_of_a_batch_is_the_sum_of_its_questions(world):
     questions = read_questions(world.viquae / "train.jsonl")
     run = read_best(world.runs / "fused" / "train.trec", questions, 100)
-    texts = texts_of(world.kb, run.documents)
+    texts = read_passage_texts(world.kb, run.documents)
     examples, _ = split_by_relevance(questions, run, texts)
     torch.manual_seed(0)
     model, tokenizer = load_cross_encoder(world.base, 32, new_perceptron=True)
@@ -117,6 +118,6 @@ def test_validation_counts_questions_without_relevant_passage(world):
     lists = {"v0": {0: 2.0, 3: 1.0}, "v1": {7: 2.0, 2: 1.0}, "v2": {1: 1.0}, "v3": {6: 1.0}}
     run = Run.from_dict(lists)
     run = run.select(question.id for question in questions)
-    qrels = judge_listed(questions, run, texts_of(world.kb, run.documents))
+    qrels = judge_listed(questions, run, read_passage_texts(world.kb, run.documents))
     assert [ids.tolist() for ids in qrels.relevant] == [[0], [2], []]
     assert mean_reciprocal_rank(run, qrels) == pytest.approx((1 + 1 / 2 + 0) / 3)

@@ -13,9 +13,9 @@ from tests.kvqae.reader.test_reader_training import FINETUNE, context
 from tests.kvqae.tiny_reader import write_world
 from trivium.formats.questions import read_questions
 from trivium.formats.trec import write_run
-from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles
+from trivium.kvqae.knowledge_base.passage_texts import passages_of_articles, read_passage_texts
 from trivium.kvqae.reader.answered_rows import measure_initial
-from trivium.kvqae.reader.inputs import ReadParameters, Row, select_passages, texts_of
+from trivium.kvqae.reader.inputs import ReadParameters, Row, select_passages
 from trivium.kvqae.reader.reading import load_reader, save_reader
 from trivium.measures.answers import exact_match
 from trivium.measures.runs import Run
@@ -123,7 +123,7 @@ def test_lists_are_measured_to_their_end_by_hand(world):
     # Relevant at ranks 1 and 4, at none, and no list at all: (1 + 1/4 + 0 + 0) / 4, and one of four at rank 1.
     lists = {"t0": {0: 4.0, 1: 3.0}, "t1": {5: 4.0, 7: 3.0, 9: 2.0, 2: 1.0}, "t2": {1: 1.0}, "t3": {}}
     run = Run.from_dict(lists)
-    texts = texts_of(world.kb, run.documents)
+    texts = read_passage_texts(world.kb, run.documents)
     expected = {"x_initial_mrr": 1.25 / 4, "x_initial_precision@1": 1 / 4}
     assert measure_initial(run, questions, texts, prefix="x") == expected
 
@@ -153,7 +153,7 @@ def test_each_row_is_swept_on_the_list_of_its_own_run(world, tmp_path):
 def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
     metrics, out = done
     questions = {question.id: question for question in read_questions(world.viquae / "test.jsonl")}
-    texts = texts_of(world.kb, np.arange(24))
+    texts = read_passage_texts(world.kb, np.arange(24))
     rows = pq.read_table(out / "answers" / "few_shot_fused.parquet").to_pylist()
     assert [(row["id"], row["seed"]) for row in rows] == [(f"v{n}", seed) for seed in (0, 1) for n in range(12)]
     for row in rows:
@@ -176,7 +176,7 @@ def test_answers_and_per_query_values_agree_with_the_metrics(done, world):
 def test_oracles_select_what_the_paper_says(world):
     questions = read_questions(world.viquae / "test.jsonl")[:3]
     run = Run.from_dict({"v0": {1: 3.0, 0: 2.0, 3: 1.0}, "v1": {1: 3.0, 5: 2.0, 2: 1.0}, "v2": {7: 1.0}})
-    texts = texts_of(world.kb, np.arange(24))
+    texts = read_passage_texts(world.kb, np.arange(24))
     own = passages_of_articles(world.kb, {"Q0", "Q1", "nobody"})
     assert {name: ids.tolist() for name, ids in own.items()} == {"Q0": [0, 1], "Q1": [2, 3]}
 

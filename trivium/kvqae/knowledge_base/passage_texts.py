@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import count_rows, read_batches, read_schema, read_table
+from trivium.measures.runs import PADDING
 
 ARTICLES, PASSAGES = "articles.parquet", "passages.parquet"  # the tables in the folder of a knowledge base
 SEPARATOR = " [SEP] "  # every model reads `title [SEP] text`; BERT's tokenizer makes it one token
@@ -62,13 +63,14 @@ class PassageTexts:
         return PassageTexts(ids, self.titles.take(rows), self.texts.take(rows))
 
 
-def read_passage_texts(kb: Path, ids: NDArray[np.int64]) -> PassageTexts:
-    """Read passages by their numbers in one pass over the file; memory grows with the number of passages.
+def read_passage_texts(kb: Path, *numbers: NDArray[np.int64]) -> PassageTexts:
+    """Read the passages whose numbers, or padding, these arrays have, in one pass; memory grows with their number.
 
     Raises:
         BadInput: one of the numbers is not a passage.
     """
-    ids = np.unique(ids)
+    ids = np.unique(np.concatenate([np.empty(0, np.int64), *(array.ravel() for array in numbers)]))
+    ids = ids[ids != PADDING]
     rows = count_rows(kb / PASSAGES)
     outside = ids[(ids < 0) | (ids >= rows)]
     if len(outside):

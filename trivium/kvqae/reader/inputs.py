@@ -36,12 +36,6 @@ def read_best(path: Path, questions: Sequence[Question], depth: int) -> Run:
     return read_run_over(path, [question.id for question in questions]).first(depth)
 
 
-def texts_of(kb: Path, *documents: NDArray[np.int64]) -> PassageTexts:
-    """Read titles and texts of all passages in these arrays of ids, which may have padding."""
-    ids = np.unique(np.concatenate([array.ravel() for array in documents]))
-    return read_passage_texts(kb, ids[ids != PADDING])
-
-
 @dataclass(frozen=True)
 class TrainingData:
     """Files of a training: folders of questions and runs, with a file for each split, and the knowledge base."""
@@ -58,7 +52,7 @@ class TrainingData:
         lists = {
             split: read_best(self.runs / f"{split}.trec", questions[split], depth) for split, depth in depths.items()
         }
-        texts = texts_of(self.kb, *(run.documents for run in lists.values()), *own)
+        texts = read_passage_texts(self.kb, *(run.documents for run in lists.values()), *own)
         return questions, lists, texts
 
 

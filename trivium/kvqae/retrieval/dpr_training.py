@@ -128,8 +128,7 @@ def train_dual_encoder(
     """
     torch.manual_seed(parameters.seed)
     pairs, validation_pairs = read_pairs(files.train), read_pairs(files.validation)
-    ids = np.concatenate([pairs.passages(), validation_pairs.passages()])
-    texts = read_passage_texts(files.kb, ids)
+    texts = read_passage_texts(files.kb, pairs.passages(), validation_pairs.passages())
     model, tokenizer = load_towers(starts)
     steps = parameters.epochs * math.ceil(len(pairs.questions) / parameters.batch_size)
     if parameters.max_steps is not None:

@@ -187,8 +187,7 @@ def write_overlaps(
     texts = {question.id: question.text for question in read_questions(questions)}
     judged = read_qrels(qrels)
     ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
-    firsts = np.concatenate([run.documents[:, 0] for run in ranked.values()])
-    passage_texts = read_passage_texts(kb, firsts[firsts != PADDING])
+    passage_texts = read_passage_texts(kb, *(run.documents[:, 0] for run in ranked.values()))
     metrics: dict[str, float] = {
         "stems_instead_of_lemmas": float(spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),

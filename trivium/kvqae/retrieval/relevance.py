@@ -19,7 +19,7 @@ AGREED = 0.9  # share of brought judgements that must hold an answer: titles and
 
 def judge_passages(questions: Sequence[Question], pool: Sequence[Ids], kb: Path) -> Qrels:
     """Judge passages: relevant if title or text contains an answer; `pool` has the passages of each question."""
-    texts = read_passage_texts(kb, _union(pool))
+    texts = read_passage_texts(kb, *pool)
     return _judge(questions, pool, lambda passage: [texts[passage]])
 
 
@@ -27,7 +27,7 @@ def judge_articles(questions: Sequence[Question], pool: Sequence[Ids], kb: Path)
     """Judge articles: relevant if title or whole text contains an answer; arguments as in `judge_passages`."""
     passages_of = ArticlePassages(kb)
     ids = [passages_of(article) for article in _union(pool).tolist()]
-    texts = read_passage_texts(kb, _union(ids))
+    texts = read_passage_texts(kb, *ids)
     return _judge(questions, pool, lambda article: [texts[passage] for passage in passages_of(article).tolist()])
 
 

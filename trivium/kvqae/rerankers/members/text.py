@@ -19,12 +19,12 @@ class Text(Reranker):
 
     def rerank(self, split: str, questions: Sequence[Question], initial: Run) -> tuple[Run, dict[str, float]]:
         """Re-rank the best `depth` passages; shorter lists are re-ranked whole, empty ones stay empty."""
-        from trivium.kvqae.reader.inputs import texts_of
+        from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
         from trivium.kvqae.reader.reading import map_pairs
         from trivium.kvqae.rerankers.cross_encoder import rerank_run, score_shard
 
         best, inputs = initial.first(self.settings.depth), self.inputs
-        texts = texts_of(inputs.kb, best.documents)
+        texts = read_passage_texts(inputs.kb, best.documents)
         shard = partial(score_shard, folder=self.settings.reads[0], max_tokens=inputs.max_tokens, batch=inputs.batch)
         score = partial(map_pairs, shard, texts=texts, batch=inputs.batch, engine=inputs.engine, description="scoring")
         reranked = rerank_run(questions, best, score)
