@@ -73,7 +73,7 @@ def main(
     chosen = [choice.article for choice in choices]
     rank = partial(rank_within, retrieved, vectors, passages_of)
     lists = {"retrieval": retrieved, "identified": rank(chosen, "identified"), "known": rank(right, "known")}
-    own = passage_texts.passages_of_articles(kb, {str(question.wikidata_id) for question in queries})
+    own = passage_texts.passages_of_articles(kb, {question.wikidata_id for question in queries})
     texts = passage_texts.read_passage_texts(kb, *(ranked.documents for ranked in lists.values()), *own.values())
     reader, tokenizer = load_reader(readers / f"seed-{parameters.seeds[0]}", parameters.max_tokens)
     read = partial(

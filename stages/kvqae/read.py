@@ -65,8 +65,7 @@ def main(
     first_reader = {row.run: name for name, row in reversed(rows.items()) if row.questions == "triviaqa"}
     trivia_ids = [question.id for question in questions["triviaqa"]]
     initial = {name: read_run_over(test_runs[run], trivia_ids) for run, name in first_reader.items()}
-    subjects = {question.wikidata_id for question in (*validation, *questions["viquae"])} - {None}
-    own = passages_of_articles(kb, {str(subject) for subject in subjects})
+    own = passages_of_articles(kb, {question.wikidata_id for question in (*validation, *questions["viquae"])})
     read_lists = [run.documents for run in (*swept.values(), *lists.values(), *initial.values())]
     texts = read_passage_texts(kb, *read_lists, *own.values())
 

@@ -99,10 +99,10 @@ class ArticlePassages:
         return np.arange(start, end)
 
 
-def passages_of_articles(kb: Path, entities: set[str]) -> dict[str, NDArray[np.int64]]:
+def passages_of_articles(kb: Path, entities: set[str | None]) -> dict[str, NDArray[np.int64]]:
     """List the passages of the article of each of these Wikidata entities; no entry for one without an article."""
     ids = read_table(kb / ARTICLES, ["wikidata_id"])["wikidata_id"]
-    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(entities, pa.string())))
+    rows = pc.indices_nonzero(pc.is_in(ids, value_set=pa.array(entities, pa.string()), skip_nulls=True))
     passages_of = ArticlePassages(kb)
     return {name: passages_of(row) for name, row in zip(ids.take(rows).to_pylist(), rows.to_pylist(), strict=True)}
 

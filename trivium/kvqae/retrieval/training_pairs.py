@@ -60,8 +60,7 @@ def make_pairs(
 
 def own_passages(questions: Sequence[Question], kb: Path) -> list[Ids]:
     """List the passages of the article of each question's entity; empty where there is no such article."""
-    subjects = {question.wikidata_id for question in questions if question.wikidata_id is not None}
-    passages_of = passages_of_articles(kb, subjects)
+    passages_of = passages_of_articles(kb, {question.wikidata_id for question in questions})
     return [passages_of.get(question.wikidata_id or "", np.empty(0, np.int64)) for question in questions]
 
 
