@@ -17,8 +17,7 @@ from trivium.complexity.prompting import PromptedModel
 from trivium.core.errors import HIDDEN, BadInput, redact, redact_output
 from trivium.core.parameters import validate
 from trivium.core.tracking import connect, log_values
-from trivium.prompting.asking import EndpointModel
-from trivium.prompting.endpoint import Endpoint
+from trivium.prompting.endpoint import Endpoint, EndpointModel
 
 ROOT = Path(__file__).parents[2]
 PASSWORD = "Sesame7opens"

@@ -16,7 +16,8 @@ from trivium.complexity.prompting import JOURNAL
 from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.squad import write_squad
 from trivium.prompting.answer_cache import FILE, AnswerCache, Reply
-from trivium.prompting.asking import EndpointModel, ask_all
+from trivium.prompting.asking import ask_all
+from trivium.prompting.endpoint import EndpointModel
 
 
 def test_the_cache_survives_a_line_cut_short(tmp_path):

@@ -11,9 +11,9 @@ import pytest
 
 from tests.prompting.loopback_endpoint import Loopback, Response, failed, said
 from trivium.core.errors import BadInput
-from trivium.prompting.asking import EndpointModel
 from trivium.prompting.endpoint import (
     Endpoint,
+    EndpointModel,
     RefusedError,
     StoppedError,
     reply_of,

@@ -22,7 +22,8 @@ from trivium.formats.framed_texts import Example, end_of
 from trivium.formats.squad import SquadQuestion
 from trivium.measures.french import KnownTexts
 from trivium.prompting.answer_cache import AnswerCache, key_of
-from trivium.prompting.asking import EndpointModel, ask_all
+from trivium.prompting.asking import ask_all
+from trivium.prompting.endpoint import EndpointModel
 
 ANSWER = "Réponse :"
 INPUT = "Document : {context}\nQuestion : {question}\n" + ANSWER

@@ -42,7 +42,7 @@ def parse_texts(texts: Mapping[str, str], parameters: SyntaxParameters) -> dict[
     Raises:
         BadInput: its models are not there.
     """
-    from trivium.language.french_syntax import load_spacy, load_stanza, parse_spacy, parse_stanza
+    from trivium.language.parsers import load_spacy, load_stanza, parse_spacy, parse_stanza
 
     listed = list(texts.values())
     if parameters.parser == "stanza":

@@ -66,7 +66,8 @@ def stage(
     def declare(main: Main) -> Main:
         if main.__module__ == "__main__":
             raise SystemExit("a stage is run by its name, as dvc.yaml does: python -m stages kvqae.fuse")
-        STAGES[main] = Stage(section, model, metrics, curves_beside(metrics) if metrics and curves else None)
+        table = f"{Path(metrics).parent}/curves/{Path(metrics).stem}.csv" if metrics and curves else None
+        STAGES[main] = Stage(section, model, metrics, table)
         return main
 
     return declare
@@ -134,15 +135,6 @@ def is_output(name: str) -> bool:
     return name in ("metrics", "curves") or name.startswith("out")
 
 
-def argument_type(annotation: Any) -> tuple[type, bool]:
-    """(type of one value, whether the argument takes several)."""
-    if get_origin(annotation) in (Union, UnionType):
-        annotation = next(member for member in get_args(annotation) if member is not type(None))
-    if get_origin(annotation) in (list, Sequence):
-        return get_args(annotation)[0], True
-    return annotation, False
-
-
 def parser_of(
     main: Callable[..., Any], metrics: str | None = None, curves: str | None = None
 ) -> argparse.ArgumentParser:
@@ -160,7 +152,11 @@ def parser_of(
     for name, argument in inspect.signature(main).parameters.items():
         if argument.kind is not inspect.Parameter.KEYWORD_ONLY:
             continue
-        kind, several = argument_type(hints[name])
+        kind = hints[name]
+        if get_origin(kind) in (Union, UnionType):
+            kind = next(member for member in get_args(kind) if member is not type(None))
+        several = get_origin(kind) in (list, Sequence)
+        kind = get_args(kind)[0] if several else kind
         required = argument.default is inspect.Parameter.empty
         choices = get_args(kind) if get_origin(kind) is Literal else None
         parser.add_argument(
@@ -189,12 +185,6 @@ def fill_paths(arguments: Mapping[str, Any], value_at: Callable[[str], Any]) -> 
         return Path(re.sub(r"\{([\w.]+)\}", value_of, str(value))) if isinstance(value, Path) else value
 
     return {name: fill(value) for name, value in arguments.items()}
-
-
-def curves_beside(metrics: str) -> str:
-    """The table of a stage's curves: `metrics/kvqae/curves/rrt.csv` for `metrics/kvqae/rrt.json`."""
-    path = Path(metrics)
-    return str(path.parent / "curves" / f"{path.stem}.csv")
 
 
 def execute(

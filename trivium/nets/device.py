@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -67,17 +68,14 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
     """
     start = 0
     while start < len(items):
-        try:
-            result = function(items[start : start + batch_size])
-        except torch.OutOfMemoryError:
-            if batch_size == 1:
-                raise
-            torch.cuda.empty_cache()
-            batch_size = (batch_size + 1) // 2
-            print(f"out of GPU memory: batches of {batch_size} from here on")
-            continue
+        attempt = partial(_apply, function, items, start)
+        result, batch_size = halve_until_it_fits(batch_size, attempt, unit="items")
         yield result
         start += batch_size
+
+
+def _apply(function: Callable[[Sequence[T]], R], items: Sequence[T], start: int, size: int) -> R:
+    return function(items[start : start + size])
 
 
 def halve_until_it_fits(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:

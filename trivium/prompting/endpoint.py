@@ -1,4 +1,4 @@
-"""Client of an OpenAI-compatible endpoint: rate limit, retries after transient errors, no key in any message."""
+"""A model behind an OpenAI-compatible endpoint, and its client: rate limit, retries, no key in any message."""
 
 import json
 import os
@@ -6,14 +6,20 @@ import random
 import threading
 import time
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from urllib.parse import urlsplit
 
-import openai
+from pydantic import Field, JsonValue, field_validator
 
 from trivium.core.errors import BadInput, redact
+from trivium.core.parameters import Parameters
 from trivium.prompting.answer_cache import Reply, without_thoughts
-from trivium.prompting.asking import Chat, EndpointModel
 
+if TYPE_CHECKING:  # slow to import, and most runs need no request
+    import openai
+
+_RESERVED = {"model", "messages", "temperature", "max_tokens", "stream", "n"}  # a single answer, not streamed, is read
+Chat: TypeAlias = list[dict[str, Any]]  # turns of `role` and `content`: a text, or parts of text and picture
 LONGEST_WAIT = 900.0  # seconds; an endpoint that asks to wait longer has failed
 _TRANSIENT = (408, 409, 425)  # status codes of transient errors, besides 429 and 5xx
 _REFUSALS = (400, 413, 422)  # status codes: the question is too long, or its content is refused
@@ -21,6 +27,56 @@ _LONGEST_MESSAGE = 300
 _TOKENS = 10**9  # counts of tokens above this are not believed
 _WHEN_REFUSED = 2  # retries where no connection can be made, and none could be before
 _THOUGHTS = ("reasoning_content", "reasoning")  # fields beside the content: vLLM, DeepSeek; OpenRouter
+
+
+class EndpointModel(Parameters):
+    """A model behind an endpoint."""
+
+    label: str = Field(min_length=1, description="Name in messages and in the page's tables")
+    endpoint: str | None = Field(description="Base URL, such as http://localhost:8000/v1; null: not run")
+    model: str = Field(min_length=1, description="The endpoint's name for the model; cached answers go by it")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="0: the likeliest token every time")
+    max_tokens: int = Field(default=128, ge=1, description="Longest answer, in the model's tokens")
+    requests_per_minute: float = Field(gt=0, description="Requests started in a minute, at the most")
+    parallel: int = Field(ge=1, le=256, description="Requests under way at a time")
+    timeout_s: float = Field(gt=0, description="Seconds without a sign of the endpoint")
+    retries: int = Field(
+        default=6, ge=0, le=20, description="How often a question is asked again after a failure that may pass"
+    )
+    backoff_s: float = Field(gt=0, description="Seconds before that, doubled every time; Retry-After comes first")
+    omit: tuple[Literal["temperature", "max_tokens"], ...] = Field(
+        default=(), description="Not sent: what the endpoint refuses"
+    )
+    extra: dict[str, JsonValue] = Field(
+        default={},
+        description="Sent as well, such as max_completion_tokens or reasoning_effort; cached answers go by it",
+    )
+    key_variable: str | None = Field(
+        pattern=r"^[A-Za-z_]\w*$", description="Environment variable with the key, null: the endpoint needs none"
+    )
+
+    @field_validator("endpoint")
+    @classmethod
+    def _address(cls, endpoint: str | None) -> str | None:
+        if endpoint is None:
+            return None
+        parts = urlsplit(endpoint)
+        if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc or parts.query:
+            raise ValueError("expected http(s)://host/path without user, password or query")
+        return endpoint.rstrip("/")
+
+    @field_validator("extra")
+    @classmethod
+    def _new(cls, extra: dict[str, JsonValue]) -> dict[str, JsonValue]:
+        if reserved := sorted(_RESERVED & extra.keys()):
+            raise ValueError(f"set otherwise: {', '.join(reserved)}; expected what no other parameter says")
+        return extra
+
+    @property
+    def sampling(self) -> dict[str, JsonValue]:
+        """Parameters of the request that decide the answer besides model and messages."""
+        usual: dict[str, JsonValue] = {"temperature": self.temperature, "max_tokens": self.max_tokens}
+        return {name: value for name, value in usual.items() if name not in self.omit} | self.extra
 
 
 class RefusedError(Exception):
@@ -39,6 +95,8 @@ class Endpoint:
     """
 
     def __init__(self, model: EndpointModel) -> None:
+        import openai
+
         self._model, self._key = model, key_from_environment(model.key_variable)
         self.address = str(model.endpoint)  # without one the client would take OpenAI's own
         client = openai.OpenAI(
@@ -59,6 +117,8 @@ class Endpoint:
             StoppedError: `stop` was called.
             BadInput: wrong key or model, no credit left, or no answer after all retries.
         """
+        import openai
+
         retries = self._model.retries
         for attempt in range(retries + 1):
             self._wait_for_turn()
@@ -96,7 +156,7 @@ class Endpoint:
         """Make all threads that wait raise `StoppedError`."""
         self._stopped.set()
 
-    def _judge(self, error: openai.APIStatusError) -> float | None:
+    def _judge(self, error: "openai.APIStatusError") -> float | None:
         """Return the seconds that the endpoint asks to wait, None if it does not say; raises for a permanent error."""
         status, said = error.status_code, self._describe(error)
         if status in _REFUSALS:
@@ -118,8 +178,8 @@ class Endpoint:
 
     def _describe(self, error: BaseException) -> str:
         text = str(error)
-        if isinstance(error, openai.APIStatusError) and error.body and " - " not in text:
-            text = f"{text} - {error.body}"  # a body not in OpenAI's own form is not in the client's message
+        if (body := getattr(error, "body", None)) and " - " not in text:
+            text = f"{text} - {body}"  # a body not in OpenAI's own form is not in the client's message
         text = redact(text)
         if self._key:  # some endpoints repeat it
             text = text.replace(self._key, "[key]")

@@ -13,7 +13,7 @@ from trivium.complexity.syntax import SyntaxParameters, f4_agreement, placed_wor
 from trivium.formats.conllu import read_conllu, write_conllu
 from trivium.formats.frame_corpora import write_texts
 from trivium.formats.framed_texts import AnnotatedText
-from trivium.language.french_syntax import parse_stanza
+from trivium.language.parsers import parse_stanza
 
 NFD = "Le ge\u0301ne\u0301ral\u00a0perdit l’e\u0301pave."
 

@@ -168,8 +168,7 @@ def _describe_set(question_set: QuestionSet, note: Say) -> None:
 
 def _parse(contexts: list[str], parser: str, language: Language) -> dict[str, list[Sentence]]:
     """Dependency trees by context, from a pipeline of spaCy for the set's language."""
-    from trivium.language.french_syntax import parse_spacy
-    from trivium.language.spacy_pipelines import load_pipeline
+    from trivium.language.parsers import load_pipeline, parse_spacy
 
     name = parser.removeprefix("spacy:")
     pipeline = load_pipeline(name, expected="an installed package such as en_core_web_sm, or a folder", field="parser")

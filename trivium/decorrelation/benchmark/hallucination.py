@@ -40,7 +40,8 @@ from trivium.decorrelation.captions.phrases import Settings, read_phrases
 from trivium.language.english.chunker import choose_chunker
 from trivium.language.english.sentences import read_sentence
 from trivium.prompting.answer_cache import AnswerCache, key_of
-from trivium.prompting.asking import Chat, EndpointModel, ask_all
+from trivium.prompting.asking import ask_all
+from trivium.prompting.endpoint import Chat, EndpointModel
 
 KINDS = ("there", "painted_out", "partner", "random")
 _QUESTION = "Is there {article} {name} in the picture? Answer yes or no."

@@ -37,7 +37,7 @@ from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings, Precision
 from trivium.decorrelation.benchmark.family import NamedModel, find_model
 from trivium.decorrelation.benchmark.hallucination import CaptionerScores, VlmScores, ask_vlm, chair, read_captions
 from trivium.nets.device import pick_device
-from trivium.prompting.asking import EndpointModel
+from trivium.prompting.endpoint import EndpointModel
 
 TRAININGS: list[dict[str, Any]] = read_beside(__file__, "trainings.yaml")
 UNKNOWN = "Nothing is known of whether its training sets hold this test."

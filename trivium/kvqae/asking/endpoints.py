@@ -14,7 +14,7 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.identification import NONE, Candidate, ask_which, choice_of
 from trivium.kvqae.reader.prompted import chat_of, prompt_of
 from trivium.prompting.answer_cache import AnswerCache, Reply, key_of
-from trivium.prompting.asking import Chat, EndpointModel
+from trivium.prompting.endpoint import Chat, Endpoint, EndpointModel, RefusedError
 
 PACE: dict[str, Any] = {"requests_per_minute": 600.0, "timeout_s": 600.0, "retries": 3, "backoff_s": 1.0}
 PAUSE = 60.0  # seconds without requests after an endpoint has failed
@@ -34,8 +34,6 @@ class PaidModel:
     """
 
     def __init__(self, address: str, model: str, key_variable: str | None, journal: Path) -> None:
-        from trivium.prompting.endpoint import Endpoint  # its client is slow to import
-
         values = {"label": model, "endpoint": address, "model": model, "key_variable": key_variable, "parallel": 1}
         self.settings = validate(EndpointModel, values | PACE, "endpoint", Path("the command line"))
         self._endpoint = Endpoint(self.settings)
@@ -56,8 +54,6 @@ class PaidModel:
         return reply.content.strip()
 
     def _pay(self, key: str, chat: Chat) -> Reply:
-        from trivium.prompting.endpoint import RefusedError
-
         try:
             reply = self._endpoint.ask(chat)
         except RefusedError as error:

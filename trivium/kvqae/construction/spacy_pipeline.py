@@ -21,7 +21,7 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, read_json_records
-from trivium.language import spacy_pipelines
+from trivium.language import parsers
 
 POINTER = "pipeline.json"
 _NEEDED = ("parser", "ner")
@@ -78,15 +78,13 @@ def load_pipeline(folder: Path) -> Language:
     """Load the output of stage `kvqae-mention_model`: a pipeline, or `pipeline.json` that names an installed one."""
     if (folder / POINTER).exists():
         return load_package(read_json(folder / POINTER)["model"])
-    return spacy_pipelines.load_pipeline(
-        folder, expected=f"a spaCy pipeline, or {POINTER}", needed=_NEEDED, field=str(folder)
-    )
+    return parsers.load_pipeline(folder, expected=f"a spaCy pipeline, or {POINTER}", needed=_NEEDED, field=str(folder))
 
 
 def load_package(name: str) -> Language:
     """Load an installed pipeline by name; it must have a parser and a recogniser of named entities."""
     expected = f"a package got by `python -m spacy download {name}`, or model: trained"
-    return spacy_pipelines.load_pipeline(name, expected=expected, needed=_NEEDED, field="kvqae.mention_model.model")
+    return parsers.load_pipeline(name, expected=expected, needed=_NEEDED, field="kvqae.mention_model.model")
 
 
 def to_document(pipeline: Language, sentence: GoldSentence) -> Doc:

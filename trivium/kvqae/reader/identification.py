@@ -27,7 +27,7 @@ from trivium.kvqae.retrieval.dense_search import KB, QUERIES
 from trivium.measures.ranking import evaluate
 from trivium.measures.runs import PADDING, Run
 from trivium.prompting.answer_cache import AnswerCache, key_of
-from trivium.prompting.asking import EndpointModel
+from trivium.prompting.endpoint import EndpointModel
 from trivium.vision.neighbours import exact_search
 
 INSTRUCTION = (

@@ -25,7 +25,8 @@ from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.measures.answers import AnswerMatcher, exact_match, f1
 from trivium.prompting.answer_cache import AnswerCache, key_of
-from trivium.prompting.asking import Chat, EndpointModel, ask_all
+from trivium.prompting.asking import ask_all
+from trivium.prompting.endpoint import Chat, EndpointModel
 from trivium.vision.decoding import Unreadable, decode
 
 JOURNAL = Path("data") / "kvqae" / "prompted_answers"

@@ -24,7 +24,7 @@ from trivium.formats.questions import read_questions
 from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.language.languages import stop_words
-from trivium.language.spacy_pipelines import load_pipeline
+from trivium.language.parsers import load_pipeline
 from trivium.measures.ranking import evaluate as measure
 from trivium.measures.runs import PADDING, Qrels, Run, relevance_matrix
 from trivium.measures.significance import bootstrap_interval, fisher_randomization, superscripts

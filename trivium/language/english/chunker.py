@@ -13,7 +13,7 @@ from typing import Any, Literal
 from trivium.language.english.sentences import Range, Sentence
 from trivium.language.english.tagging import tag
 from trivium.language.english.word_lists import QUANTITIES
-from trivium.language.spacy_pipelines import load_pipeline
+from trivium.language.parsers import load_pipeline
 
 ChunkerName = Literal["rules", "spacy"]
 # Finds the noun phrases of each sentence, in order, without overlap; pronouns are left out.

@@ -1,22 +1,47 @@
-"""Dependency trees of French texts by spaCy (an installed pipeline, or a folder) or stanza (a local folder)."""
+"""Pipelines of spaCy and stanza, from an installed package or a folder, and the dependency trees that they make."""
 
 import logging
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import in_groups
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
-from trivium.language.spacy_pipelines import load_pipeline
+
+if TYPE_CHECKING:
+    from spacy.language import Language
+
+
+def load_pipeline(
+    name: str | Path, *, expected: str, needed: Sequence[str] = ("parser",), exclude: Sequence[str] = (),
+    field: str = "spacy_model",
+) -> "Language":  # fmt: skip
+    """Load a pipeline of spaCy's, of any language, from a package or a folder, without the pipes in `exclude`.
+
+    Raises:
+        BadInput: there is no such pipeline, or it lacks a needed pipe.
+    """
+    import spacy  # it takes seconds
+
+    try:
+        pipeline = spacy.load(name, exclude=list(exclude))
+    except (OSError, ValueError) as error:
+        problem = f"spaCy's pipeline cannot be loaded: {str(error).partition(chr(10))[0]}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected) from error
+    if missing := [pipe for pipe in needed if pipe not in pipeline.pipe_names]:
+        problem = f"spaCy's pipeline has no {', '.join(missing)}"
+        raise BadInput(problem, field=field, got=str(name), expected=expected, choices=pipeline.pipe_names)
+    return pipeline
+
 
 PIPELINES = ("fr_dep_news_trf", "fr_core_news_lg", "fr_core_news_md", "fr_core_news_sm")  # the best first
 
 
 def load_spacy(name: str | None) -> Any:
-    """Load a pipeline, the best one installed where none is named; see `load_pipeline`."""
+    """Load a French pipeline, the best one installed where none is named; see `load_pipeline`."""
     from spacy.util import is_package
 
     name = name or next(filter(is_package, PIPELINES), PIPELINES[2])
