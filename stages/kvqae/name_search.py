@@ -8,14 +8,14 @@ import pyarrow.compute as pc
 
 from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
-from trivium.core.matrices import write_matrix
+from trivium.core.matrices import read_matrix, write_matrix
 from trivium.core.stage import stage
 from trivium.core.tables import read_table
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import write_run
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
-from trivium.kvqae.retrieval.image_search import NUMBERS, VECTORS, ImageIndex, NameSearchParameters
+from trivium.kvqae.retrieval.image_search import ImageIndex, NameSearchParameters
 from trivium.kvqae.retrieval.systems import system_of
 from trivium.measures.runs import Run
 from trivium.nets.device import pick_device
@@ -23,6 +23,7 @@ from trivium.nets.open_clip_folder import ClipText
 
 LOADS = {"trivium.vision.encoders": "${key}"}  # a cell loads its own encoder
 SHARD = 1 << 14  # names in memory
+VECTORS = "names.npy"
 
 
 @stage("kvqae.name_search", metrics="metrics/kvqae/name_search_{encoder}.json")
@@ -39,7 +40,7 @@ def main(
     """Write the names' vectors, `{split}.trec` and `{split}_articles.trec`, without unreadable pictures."""
     table = read_table(kb / ARTICLES, ["article", "title", "image"])
     illustrated = table.filter(pc.is_valid(table["image"]))
-    numbers, names = illustrated["article"].to_numpy().astype(np.int64), illustrated["title"].to_pylist()
+    names = illustrated["title"].to_pylist()
     features = ImageFeatures.read(question_features)
     pictures = features.matrix(encoder)
     tower = ClipText(parameters.settings.model, pick_device())
@@ -47,14 +48,13 @@ def main(
     if width != pictures.shape[1]:
         raise BadInput("vectors of another model", file=question_features / encoder, got=pictures.shape[1],
                        expected=f"{width}, as the text tower of {parameters.settings.model} has")  # fmt: skip
-    with write_folder(out_vectors) as target:
-        with write_matrix(target / VECTORS, len(names), width) as matrix:
-            for first in range(0, len(names), SHARD):
-                part = names[first : first + SHARD]
-                matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
-        np.save(target / NUMBERS, numbers)
-    article_of = ArticlePassages(kb).article_of
-    index = ImageIndex.of_names(out_vectors, np.searchsorted(article_of, np.arange(table.num_rows + 1)))
+    with write_folder(out_vectors) as target, write_matrix(target / VECTORS, len(names), width) as matrix:
+        for first in range(0, len(names), SHARD):
+            part = names[first : first + SHARD]
+            matrix[first : first + len(part)] = tower.encode(part, parameters.batch_size)
+    owners = {row: [article] for row, article in enumerate(illustrated["article"].to_pylist())}
+    starts = np.searchsorted(ArticlePassages(kb).article_of, np.arange(table.num_rows + 1))
+    index = ImageIndex(read_matrix(out_vectors / VECTORS), np.arange(len(names)), owners, starts)
     metrics: dict[str, float] = {"names": float(len(names)), "width": float(width)}
     system = system_of(encoder)
     with write_atomically(out) as target:

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from trivium.core.matrices import read_matrix
 from trivium.core.parameters import Parameters, shared
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.kvqae.knowledge_base.illustrated_base import IllustratedBase, ImageFeatures
@@ -63,12 +62,6 @@ class ImageIndex:
             owners[image].append(article)
         rows = np.array(sorted(owners), dtype=np.int64)
         return cls(base.features.matrix(encoder), rows, owners, base.starts)
-
-    @classmethod
-    def of_names(cls, folder: Path, starts: NDArray[np.int64]) -> Self:
-        """Open the names of articles, a folder of vectors that stage `kvqae-name_search` wrote."""
-        owners = {row: [article] for row, article in enumerate(read_matrix(folder / NUMBERS).tolist())}
-        return cls(read_matrix(folder / VECTORS), np.arange(len(owners)), owners, starts)
 
     def search(
         self, queries: NDArray[np.floating], depth: int
@@ -152,9 +145,6 @@ def counts(base: IllustratedBase, routing: pa.Table) -> dict[str, float]:
             f"{split}_entity_without_article": table["human"].null_count,
         }
     return result
-
-
-VECTORS, NUMBERS = "names.npy", "articles.npy"  # in the folder of vectors
 
 
 class NameSearchParameters(Parameters):
