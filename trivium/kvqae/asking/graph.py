@@ -35,7 +35,7 @@ from trivium.kvqae.retrieval.dense_search import INDEX, DenseSearchParameters
 from trivium.kvqae.retrieval.fusion import RECORD, TUNED, FuseAndTuneParameters, read_split
 from trivium.kvqae.retrieval.image_search import ImageIndex, ImageSearchParameters
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
-from trivium.kvqae.retrieval.text_encoders import text_encoder_parameters
+from trivium.kvqae.retrieval.text_encoders import TextEncoderParameters
 from trivium.measures.fusion import gather, gather_blocks, scales
 from trivium.measures.reorder import follow
 from trivium.measures.runs import PADDING, Run
@@ -168,7 +168,7 @@ class GraphBase(Base):
         index = None
         if search.index != "exact":
             index = read_ivf(project.require(f"data/kvqae/runs/text/{TEXT}/{INDEX}"))
-        model = project.require(str(text_encoder_parameters(TEXT, self._fuse.text_encoders[TEXT]).model))
+        model = project.require(str(project.section(f"text_encoders.{TEXT}", TextEncoderParameters).model))
         matrix, ids = (read_matrix(project.require(f"{vectors}/{name}.npy")) for name in ("kb", "kb_ids"))
         tokens, encoder = int(project.value("kvqae.texts.tokens")), TextEncoder(TEXT, model, "question")
         return Dense(TEXT, encoder, tokens, matrix, ids, search.depth, index, search.probes)

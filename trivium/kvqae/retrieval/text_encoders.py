@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from trivium.core.parameters import Parameters, validate
+from trivium.core.parameters import Parameters
 
 SECTION = "kvqae.text_encoders"  # of params.yaml: those in use, in the order of the tables
 Side = Literal["question", "passage"]
@@ -46,7 +46,6 @@ TEXT_ENCODERS: dict[str, EncoderFamily] = {
     "e5": EncoderFamily("E5", "E_e5", prefixes={"question": "query: ", "passage": "passage: "}),
     "gte": EncoderFamily("GTE", "E_gte"),  # Li et al. 2023: neither side has a prefix
 }
-TEXT = ("bm25", *TEXT_ENCODERS)  # names of the known systems that search by the question's text
 
 
 def family_of(name: str) -> EncoderFamily:
@@ -58,11 +57,6 @@ class TextEncoderParameters(Parameters):
     """An entry of `kvqae.text_encoders`."""
 
     model: Path = Field(description="The folder with its weights, in Hugging Face's format")
-
-
-def text_encoder_parameters(name: str, values: Mapping[str, Any]) -> TextEncoderParameters:
-    """Check an encoder's entry in `kvqae.text_encoders`; see `validate`."""
-    return validate(TextEncoderParameters, dict(values), f"{SECTION}.{name}", Path("params.yaml"))
 
 
 # `kvqae.text_encoders` for stages that need only names and order of the encoders in use.
