@@ -188,6 +188,12 @@ JOINED = FIRST.replace("la bataille", "la_bataille")
 UNIT = unit_file("perdre.v", "Losing", ("10", FIRST, layers(FIRST, "perdit", Owner="L'armée")))
 
 
+def test_labelled_sets_without_annotation_are_counted_in_files_of_lexical_units(folder: Path):
+    unannotated = UNIT.replace('status="MANUAL"', 'status="UNANN"')
+    (text,), counts = read_framenet(write(folder, unannotated, "lu1.xml"))
+    assert (text.frames, counts["frames_not_annotated"]) == ((), 1)
+
+
 def test_sentences_of_lexical_units_are_texts_with_the_frames_of_all_files(folder: Path, tmp_path: Path):
     write(folder, UNIT, "lu1.xml")
     other = unit_file(

@@ -233,8 +233,8 @@ class _Converter:
         layers = [(layer.attribute("name"), layer) for layer in annotated.walk("layer")]
         labels = {kind: [layer for name, layer in layers if name == kind] for kind in ("Target", "FE")}
         if annotated.get("status") == "UNANN":
-            labelled = any(any(layer.walk("label")) for of_kind in labels.values() for layer in of_kind)
-            self.counts["frames_not_annotated"] += self.unit is None or labelled
+            of_frame = [label for of_kind in labels.values() for layer in of_kind for label in layer.walk("label")]
+            self.counts["frames_not_annotated"] += self.unit is None or bool(of_frame)
             return None
         parts = _join_spans(span for span, _, _ in self._stretches(labels["Target"], text, offset))
         if not parts:
