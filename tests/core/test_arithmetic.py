@@ -57,7 +57,9 @@ def test_a_stage_has_the_settings_before_its_libraries(tmp_path):
         return subprocess.run([sys.executable, "-c", found], cwd=ROOT, env=environment, capture_output=True, text=True)
 
     assert asked().stdout == f"{SETTINGS['intel']['MKL_CBWR']} False\n"
-    assert asked("--params", str(tmp_path / "mine.yaml")).stdout == "COMPATIBLE False\n"
+    for way in (("--params", str(tmp_path / "mine.yaml")), (f"--params={tmp_path / 'mine.yaml'}",)):
+        assert asked("kvqae.fuse", "--out", "x", *way, "--k", "1").stdout == "COMPATIBLE False\n"
+    assert asked("kvqae.fuse", "--params").stdout == f"{SETTINGS['intel']['MKL_CBWR']} False\n"
 
 
 def test_the_setting_is_a_part_of_every_digest(tmp_path):

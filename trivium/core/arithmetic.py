@@ -12,6 +12,7 @@ into other findings. `run.portable` in `params.yaml` chooses:
 What dispatches, and how each was found to be held, stands in docs/reproducibility.md.
 """
 
+import argparse
 import os
 import sys
 from collections.abc import Mapping
@@ -77,8 +78,9 @@ def settle_command() -> None:
     """`settle` for `python -m stages …`, whose package is imported before its module's libraries are."""
     if sys.argv[0] != "-m":  # which it is while Python looks for the module
         return
-    values = sys.argv[sys.argv.index("--params") + 1 :] if "--params" in sys.argv else []
-    settle(Path(values[0])) if values else settle()
+    parser, file = argparse.ArgumentParser(add_help=False), Path("params.yaml")
+    parser.add_argument("--params", type=Path, nargs="?", const=file, default=file)  # as `parser_of` takes it
+    settle(parser.parse_known_args()[0].params)
 
 
 def remember(portable: Portable) -> None:
