@@ -5,6 +5,7 @@ from importlib import import_module
 
 import pytest
 
+from tests.tiny_project import start
 from trivium.commands.cli import COMMANDS, main, require_project, run
 
 
@@ -60,6 +61,28 @@ def test_an_interruption_is_one_line(monkeypatch, capsys):
         run("kb")
     assert left.value.code == 130
     assert capsys.readouterr().err.startswith("trivium kb: stopped; ")
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("repro", "dvc.yaml"),
+        ("repro", "dvc.lock"),
+        ("dag", "dvc.yaml"),
+        ("compare", "dvc.lock"),
+        ("compare", "params.yaml"),
+    ],
+)
+def test_a_conflict_of_git_is_a_message(command, file, tmp_path, monkeypatch, capsys):
+    files = {"dvc.yaml": "stages: {a: {cmd: touch a, outs: [a]}}\n", "params.yaml": "world: {}\n"}
+    folder = start(tmp_path, files, monkeypatch)
+    (folder / file).write_text(f"{files.get(file, '')}\n<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> other\n")
+    with pytest.raises(SystemExit) as left:
+        run(command, ["kvqae"] if command == "dag" else [])
+    assert left.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith(f"trivium {command}: ")
+    assert file in said
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))

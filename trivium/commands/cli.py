@@ -99,6 +99,10 @@ def run(command: str, words: Sequence[str] = ()) -> None:
             raise
         extra = EXTRAS.get(command, "all")
         problem, status = f"{error.name} is missing: {NO_EXTRA.get(str(error.name)) or how_to_install(extra)}", 1
+    except Exception as error:
+        if not isinstance(error, getattr(sys.modules.get("dvc.exceptions"), "DvcException", ())):
+            raise
+        problem, status = str(error), 1  # a file that DVC cannot read
     shown = "".join(letter if letter.isprintable() or letter == "\n" else " " for letter in problem)
     print(f"trivium {command}: {shown}", file=sys.stderr)
     raise SystemExit(status) from None

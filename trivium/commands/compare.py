@@ -20,6 +20,7 @@ import yaml
 from dvc.repo import Repo
 
 from trivium.commands.repro import BASELINE, KEEP
+from trivium.core.errors import BadInput
 from trivium.core.lock import ancestors_of, folders_of, hashes_of, outputs_of, value_in
 from trivium.core.parameters import flatten
 from trivium.core.tracking import git
@@ -47,12 +48,17 @@ def read_state(revision: str) -> State:
             return git("show", f"{revision}:{file}")
         return Path(file).read_text("utf-8") if Path(file).exists() else ""
 
-    stages = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader)).get("stages", {})
     numbers: dict[str, float] = {}
-    for file, keys in NUMBERS.items():
-        metrics = json.loads(read(f"{METRICS}/{file}") or "{}")
-        numbers |= {name: metrics[key] for name, key in keys.items() if key in metrics}
-    return State(yaml.safe_load(read(PARAMETERS) or "{}"), stages, numbers)
+    try:
+        lock = yaml.load(read(LOCK) or "{}", getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        parameters = yaml.safe_load(read(PARAMETERS) or "{}")
+        for file, keys in NUMBERS.items():
+            metrics = json.loads(read(f"{METRICS}/{file}") or "{}")
+            numbers |= {name: metrics[key] for name, key in keys.items() if key in metrics}
+        return State(parameters, lock.get("stages") or {}, numbers)
+    except (yaml.YAMLError, ValueError, AttributeError, TypeError) as error:  # a conflict of a merge, say
+        files = f"{PARAMETERS}, {LOCK} or a file of {METRICS} cannot be read"
+        raise BadInput(f"{files}: {error}", field=revision or "workspace") from None
 
 
 def column(state: State, first: State, objects: Path) -> Column:

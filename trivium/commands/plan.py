@@ -73,7 +73,7 @@ def plan_files(params: Path, graph: Path, scale: Path | None) -> list[Cost]:
         list(merge(parameters, read_parameters(scale), scale))
     cells = Counter(name.partition("@")[0] for name, *_ in read_stages(graph.parent, parameters))
     quantities = Quantities(parameters)
-    is_apart = parameters["world"]["kvqae"] != "sample" and parameters["kvqae"]["dataset"] != "rebuilt"
+    is_apart = quantities.parameter("world.kvqae") != "sample" and quantities.parameter("kvqae.dataset") != "rebuilt"
     apart = ESTIMATES["construction"] if is_apart else ()
     costs = []
     for stage in read_parameters(graph)["stages"]:
@@ -102,7 +102,7 @@ class Quantities:
         }
         for source, columns in ESTIMATES["quantities"].items():
             chosen = self.parameter(f"world.{source}")
-            if chosen not in (choices := tuple(dict.fromkeys((*columns, *SOURCES)))) or chosen == "part":
+            if chosen not in (choices := [name for name in dict.fromkeys((*columns, *SOURCES)) if name != "part"]):
                 raise BadInput("unknown source", field=f"world.{source}", got=chosen, choices=choices)
             self.names |= columns.get(chosen if chosen != "local" else "hub", columns["hub"])
             if chosen != "sample" and parts.get(source):

@@ -32,7 +32,6 @@ from dvc.rwlock import SCHEMA, Invalid
 
 from trivium.core.code.digest import OWN_STAGE, code_root, write_code
 from trivium.core.engine import count_cores, end_with_parent
-from trivium.core.errors import BadInput
 from trivium.core.lock import value_in
 from trivium.core.parameters import read_beside, read_parameters
 from trivium.core.tracking import git
@@ -226,17 +225,14 @@ def run(arguments: Namespace) -> None:
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
     is_invented = value_in(read_parameters(Path("params.yaml")), "world.kvqae") in (None, "sample")
-    try:
-        with Repo() as project:
-            with project.lock:
-                heal(project)
-            graph = read_graph(project)
-            if OWN_STAGE in graph:
-                write_code(Path(), code_root())
-            graph = graph.subgraph(stages_of(graph, arguments.pipeline or "", is_invented=is_invented)).copy()
-            changed = set(project.status()) & set(graph)
-    except DvcException as error:
-        raise BadInput(str(error)) from None
+    with Repo() as project:
+        with project.lock:
+            heal(project)
+        graph = read_graph(project)
+        if OWN_STAGE in graph:
+            write_code(Path(), code_root())
+        graph = graph.subgraph(stages_of(graph, arguments.pipeline or "", is_invented=is_invented)).copy()
+        changed = set(project.status()) & set(graph)
     if not changed - {OWN_STAGE}:
         print("Data and pipelines are up to date.")
         return
