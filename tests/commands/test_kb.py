@@ -108,6 +108,7 @@ def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
         ([tmp_path / "nowhere", "--out", tmp_path / "base", *encoder], "no such folder or table"),
         ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
         ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
+        ([museum, "--out", tmp_path / "base", *encoder, *encoder], "two encoders have the same name"),
         (["--out", tmp_path / "base"], "there is no base yet"),
     ):
         status, _, complained = run(capsys, *arguments)

@@ -42,12 +42,13 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
 
     if not arguments.source.exists():  # a wrong path is named before a missing encoder
         raise BadInput("no such folder or table", file=arguments.source)
-    values: dict[str, Any] = {
-        "version": VERSION,
-        "source": str(arguments.source.resolve()),
-        "image_encoders": dict(map(image_encoder, arguments.image_encoder)),
-        "text_encoders": dict(map(text_encoder, arguments.text_encoder)),
-    }
+    values: dict[str, Any] = {"version": VERSION, "source": str(arguments.source.resolve())}
+    for make, option in ((image_encoder, "image_encoder"), (text_encoder, "text_encoder")):
+        named = list(map(make, getattr(arguments, option)))
+        values[f"{option}s"] = dict(named)
+        if len(values[f"{option}s"]) < len(named):
+            problem, field = "two encoders have the same name", f"--{option.replace('_', '-')}"
+            raise BadInput(problem, field=field, got=[name for name, _ in named], expected="another NAME= for one")
     values |= {} if arguments.words is None else {"words": arguments.words}
     models = [*values["image_encoders"].values(), *values["text_encoders"].values()]
     values["invented"] = any(is_stand_in(Path(model.rpartition(":")[2])) for model in models)

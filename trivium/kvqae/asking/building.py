@@ -184,6 +184,6 @@ def read_base(folder: Path) -> tuple[dict[str, Any], BaseSettings]:
     if not path.is_file():
         raise BadInput("no base", file=folder, expected="what `trivium kb FOLDER --out` writes")
     described = read_json(path)
-    if described["settings"]["version"] != VERSION:
+    if described.get("settings", {}).get("version") != VERSION:
         raise BadInput("a base of another version: make it again with `trivium kb FOLDER --out`", file=path)
     return described, validate(BaseSettings, described["settings"], "settings", path)

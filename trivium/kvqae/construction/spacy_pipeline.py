@@ -59,6 +59,9 @@ class GoldSentence:
                 root = self.heads[root]
             if self.heads[root] != root:
                 raise ValueError("heads: heads do not form a tree")
+        for word, (head, dep) in enumerate(zip(self.heads, self.deps, strict=True)):
+            if (head == word) != (dep == "ROOT"):
+                raise ValueError(f"deps: not ROOT, or ROOT with another head: word {word}: {dep}, head {head}")
         end = 0
         for first, stop, _ in sorted(self.entities):
             if not end <= first < stop <= size:
