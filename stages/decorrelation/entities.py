@@ -43,9 +43,11 @@ def main(
     images = [(Images(kb_images), pictures), (Images(question_images), question_pictures)]
     values = {}
     for row, folder in parameters.rows().items():
-        base, queries = np.split(encoders.encode(folder, parameters, images, context.engine), [len(pictures)])
-        values[row] = encoders.measures(encoders.own_ranks(queries, base, entities, owners, parameters.depth), owners)
-    made = encoders.table(values, parameters)
+        base, queries = np.split(
+            encoders.encode(folder, parameters.batch_size, images, context.engine), [len(pictures)]
+        )
+        values[row] = encoders.measures(encoders.own_ranks(queries, base, entities, owners), owners)
+    made = encoders.table(values, parameters.confidence)
     searched = set(entities)
     counts = {"questions": len(by_question), "entities": len(entities), "entities_asked": len(set(owners))}
     counts["questions_entity_not_searched"] = sum(entity not in searched for entity in owners)

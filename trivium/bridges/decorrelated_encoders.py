@@ -28,8 +28,10 @@ from trivium.vision.encoders.clip import Clip
 from trivium.vision.image_encoder import Embedder
 from trivium.vision.neighbours import exact_search
 
-HITS = 20
+HITS, DEPTH = 20, 100  # of a measure's name; entities ranked for a question
 BATCHES = 16  # that a GPU is given at a time
+LIMITS = {"max_side": 1024, "max_pixels": 100_000_000}  # of images, see `decode`
+PERMUTATIONS, RESAMPLES, SEED = 100_000, 2000, 0  # of Fisher's randomization test, of the intervals; of their draws
 
 
 class EntitiesParameters(Parameters):
@@ -41,13 +43,7 @@ class EntitiesParameters(Parameters):
     batch_size: int = Field(
         default=64, ge=1, description="Images decoded and encoded together; halved when GPU memory runs out"
     )
-    max_side: int = Field(default=1024, ge=32, description="Longer side, in pixels, to which larger images are reduced")
-    max_pixels: int = Field(default=100_000_000, ge=1, description="Images with more pixels are refused")
-    depth: int = Field(default=100, ge=HITS, description="Entities ranked for a question")
-    permutations: int = Field(default=100_000, ge=100, description="Sign vectors drawn by Fisher's randomization test")
     confidence: float = Field(gt=0, lt=1, description="Of the bootstrap intervals")
-    resamples: int = Field(default=2000, ge=100, description="Bootstrap samples of an interval")
-    seed: int = Field(default=0, ge=0, description="Of the test's and the bootstrap's draws")
 
     def rows(self) -> dict[str, Path]:
         """The encoders, each once: where nothing was trained, later rows have the folder of an earlier one."""
@@ -77,32 +73,31 @@ def question_entities(routing: pa.Table, questions: Sequence[Question]) -> dict[
 
 
 def encode(
-    folder: Path, parameters: EntitiesParameters, images: Sequence[tuple[Images, Sequence[str]]], engine: Engine
+    folder: Path, size: int, images: Sequence[tuple[Images, Sequence[str]]], engine: Engine
 ) -> NDArray[np.float32]:
     """Embed images, named by folder, by the CLIP encoder of a folder: (images, dimension) of unit length, in order.
 
-    The engine maps over batches of images, none of which are of two folders.
+    The engine maps over batches of `size` images, none of which are of two folders.
     """
     from trivium.nets.device import pick_device
 
-    size = parameters.batch_size
     batches = [(stored, names[at : at + size]) for stored, names in images for at in range(0, len(names), size)]
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     together = BATCHES if on_gpu else 1
     parts = [batches[at : at + together] for at in range(0, len(batches), together)]
     shards = ([[stored.read(name) for name in names] for stored, names in part] for part in parts)
-    run = partial(_encode, folder=folder, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
+    run = partial(_encode, folder)
     return np.concatenate(list(engine.map(run, shards, description=f"images by {folder}", on_gpu=on_gpu)))
 
 
-def _encode(batches: list[list[bytes]], *, folder: Path, max_side: int, max_pixels: int) -> NDArray[np.float32]:
+def _encode(folder: Path, batches: list[list[bytes]]) -> NDArray[np.float32]:
     """Embed batches of stored images; where a GPU does, processes decode the next ones meanwhile."""
     from trivium.nets.feeding import Feed, feeders
 
     encoder = _load(folder)
 
     def prepare(number: int) -> Any:
-        return encoder.prepare([decode(image, max_side=max_side, max_pixels=max_pixels) for image in batches[number]])
+        return encoder.prepare([decode(image, **LIMITS) for image in batches[number]])
 
     return np.concatenate([encoder.embed(prepared) for prepared in Feed(prepare, len(batches), feeders())])
 
@@ -123,7 +118,7 @@ def own_ranks(
     images: NDArray[np.float32],
     entities: Sequence[str],
     owners: Sequence[str],
-    depth: int,
+    depth: int = DEPTH,
 ) -> NDArray[np.float64]:
     """Rank of each question's own entity by cosine, infinite beyond `depth` or where it is not searched.
 
@@ -145,12 +140,12 @@ def measures(ranks: NDArray[np.float64], owners: Sequence[str]) -> dict[str, NDA
     return {name: np.bincount(codes, weights=of) / np.bincount(codes) for name, of in of_question.items()}
 
 
-def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: EntitiesParameters) -> dict[str, Any]:
+def table(values: dict[str, dict[str, NDArray[np.float64]]], confidence: float) -> dict[str, Any]:
     """Means, intervals and p-values of all pairs of rows, by measure; `values` are {row: {measure: (entities,)}}."""
-    keys = parameters.model_dump(include={"confidence", "resamples", "seed"})
+    interval = partial(bootstrap_interval, confidence=confidence, resamples=RESAMPLES, seed=SEED)
     rows: dict[str, Any] = {
         row: {
-            name: {"value": float(column.mean()), "interval": list(bootstrap_interval(column, **keys))}
+            name: {"value": float(column.mean()), "interval": list(interval(column))}
             for name, column in columns.items()
         }
         for row, columns in values.items()
@@ -158,7 +153,7 @@ def table(values: dict[str, dict[str, NDArray[np.float64]]], parameters: Entitie
     tests: list[dict[str, Any]] = []
     for name in next(iter(values.values())):
         matrix = np.array([columns[name] for columns in values.values()])
-        p = fisher_randomization(matrix, permutations=parameters.permutations, seed=parameters.seed)
+        p = fisher_randomization(matrix, permutations=PERMUTATIONS, seed=SEED)
         for (i, other), (j, row) in combinations(enumerate(values), 2):
             difference = rows[row][name]["value"] - rows[other][name]["value"]
             tests.append({"measure": name, "row": row, "against": other, "difference": difference, "p": float(p[i, j])})

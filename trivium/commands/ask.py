@@ -152,7 +152,12 @@ def _ask_table(arguments: Namespace) -> None:
         print(f"{out}: " + ", ".join(f"{name.replace('_', ' ')}: {count}" for name, count in counts.items()))
     else:
         questions, rows = ask_batch.questions_of(name, table, arguments.pictures)
-        judge = None if arguments.bem is None else ask_batch.load_judge(arguments.bem)
+        judge = None
+        if arguments.bem is not None:
+            from trivium.nets.answer_equivalence import AnswerEquivalence
+            from trivium.nets.device import pick_device
+
+            judge = AnswerEquivalence(arguments.bem, pick_device())
         with open_base(arguments.kb, arguments) as asker:
             scores = ask_batch.answer_set(asker.ask, name, questions, rows, judge, out, entries)
         print(f"{out}: {scores.pop('set')}, {scores.pop('measure')}")

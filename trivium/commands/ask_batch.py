@@ -12,8 +12,6 @@ from pathlib import Path, PureWindowsPath
 from statistics import harmonic_mean
 from typing import Any
 
-import numpy as np
-
 from trivium.core.errors import BadInput
 from trivium.core.folding import fold
 from trivium.core.matrices import read_named_rows
@@ -127,21 +125,15 @@ def _entries_of_table(table: Path) -> Iterator[tuple[str, str, float]]:
 
 
 def _entries_by_cosine(folder: Path) -> Iterator[tuple[str, str, float]]:
-    (names, pictures), (titles, vectors) = (_read_vectors(folder, part) for part in ("pictures", "entries"))
+    from trivium.vision.neighbours import exact_search  # imports faiss
+
+    (names, pictures), (titles, vectors) = (read_named_rows(folder, part) for part in ("pictures", "entries"))
     if pictures.shape[1] != vectors.shape[1]:
         raise BadInput("embeddings of another width", file=folder / "pictures.npy", got=pictures.shape[1],
                        expected=f"{vectors.shape[1]}, as in entries.npy")  # fmt: skip
-    for name, vector in zip(names, pictures, strict=True):
-        cosines = vectors @ vector
-        best = np.argsort(-cosines, kind="stable")[:DEPTH].tolist()
-        yield from ((name, titles[row], float(cosines[row])) for row in best)
-
-
-def _read_vectors(folder: Path, part: str) -> tuple[list[str], np.ndarray]:
-    """Read names, and vectors scaled to length 1, (names, width)."""
-    names, stored = read_named_rows(folder, part)
-    matrix = stored.astype(np.float32)
-    return names, matrix / np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    cosines, rows = exact_search(pictures, vectors, DEPTH, cosine=True)
+    for name, scores, best in zip(names, cosines.tolist(), rows.tolist(), strict=True):
+        yield from ((name, titles[row], score) for row, score in zip(best, scores, strict=True))
 
 
 Judge = Callable[[Sequence[tuple[str, str, str]]], list[float]]  # (question, reference, candidate) → equivalent
@@ -168,14 +160,6 @@ SETS: dict[str, tuple[Callable[[Path], list[VisualQuestion]], Callable[[VisualQu
         read_encyclopedic_vqa, _score_encyclopedic, "exact match (no BEM: not the published measure)",
     ),
 }  # fmt: skip
-
-
-def load_judge(folder: Path) -> Judge:
-    """Load BEM from its folder."""
-    from trivium.nets.answer_equivalence import AnswerEquivalence
-    from trivium.nets.device import pick_device
-
-    return AnswerEquivalence(folder, pick_device())
 
 
 def questions_of(name: str, path: Path, pictures: Path | None) -> tuple[list[VisualQuestion], list[Row]]:

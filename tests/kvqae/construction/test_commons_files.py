@@ -1,6 +1,7 @@
 import json
 
-from trivium.kvqae.construction.commons import CommonsFile, read_commons
+from trivium.core.tables import read_json_records
+from trivium.kvqae.construction.commons import CommonsFile
 
 FILE = {
     "category": "Ada Lark",
@@ -15,6 +16,6 @@ FILE = {
 
 def test_commons_files_are_read(tmp_path):
     (tmp_path / "c.jsonl").write_text(json.dumps(FILE) + "\n")
-    (file,) = read_commons(tmp_path / "c.jsonl")
+    [(_, file)] = read_json_records(tmp_path / "c.jsonl", CommonsFile)
     assert file == CommonsFile("Ada Lark", "File:Ada Lark 2.jpg", "", ("Ada Lark",), ("Q7",), "cc0", "0" * 40)
     assert file.name == "Ada Lark 2.jpg"

@@ -17,11 +17,11 @@ from trivium.core.engine import LocalEngine
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.stage import Context
-from trivium.core.tables import read_json_lines, write_json_lines
+from trivium.core.tables import read_json_lines, read_json_records, write_json_lines
 from trivium.core.tracking import Tracker
 from trivium.formats.triviaqa import read_triviaqa
 from trivium.formats.wikidata import parse_entity
-from trivium.kvqae.construction.commons import read_commons
+from trivium.kvqae.construction.commons import CommonsFile
 from trivium.sources.kvqae.construction import check_sources, fetch_sources
 
 PARAMETERS = KvqaeSourcesParameters(
@@ -147,7 +147,7 @@ def test_the_public_sources(public, raw, tmp_path):
     # An entity without image is known, so that the reason why it is no subject can be counted.
     assert entities["Q9"].values("P31") == ("Q70",)
     # Doria's types are abstract, and the knowledge base has no image of the other: their categories are not asked for.
-    files = list(read_commons(out / "commons.jsonl"))
+    files = [file for _, file in read_json_records(out / "commons.jsonl", CommonsFile)]
     assert [(file.category, file.name) for file in files] == [
         ("Ada Lark", "Ada 1.jpg"), ("Velmor Bridge", "V 1.jpg"), ("Velmor Bridge", "Ada 1.jpg"),
     ]  # fmt: skip

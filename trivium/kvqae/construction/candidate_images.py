@@ -21,7 +21,8 @@ from tqdm import tqdm
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
-from trivium.kvqae.construction.commons import CommonsFile, commons_file_name, licence_standing, read_commons
+from trivium.core.tables import read_json_records
+from trivium.kvqae.construction.commons import CommonsFile, commons_file_name, licence_standing
 from trivium.measures.answers import AnswerMatcher
 from trivium.vision.decoding import FLAWS, Unreadable, decode_picture
 
@@ -145,7 +146,7 @@ def choose_images(
 def read_categories(path: Path, names: set[str]) -> dict[str, list[CommonsFile]]:
     """Read the files of the named categories."""
     files: dict[str, dict[str, CommonsFile]] = defaultdict(dict)
-    for file in read_commons(path):
+    for _, file in read_json_records(path, CommonsFile):
         category = file.category.replace("_", " ")
         if category in names:
             if file.title in files[category]:

@@ -6,14 +6,10 @@ so a licence that is not in the table does not count as free.
 """
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, StrictStr
 from pydantic.dataclasses import dataclass
-
-from trivium.core.tables import read_json_records
 
 # ViQuAE's authors keep previews. A width precedes the file's name; for scans and documents, compression and page
 # precede that. A video has a second hyphen.
@@ -73,7 +69,7 @@ def licence_standing(name: str) -> Standing:
 
 @dataclass(frozen=True)
 class CommonsFile:
-    """A file of a Commons category, as a line of `commons.jsonl`.
+    """A file of a Commons category, as a line of `commons.jsonl`, which may list a file once for each category.
 
     Attributes:
         category: the category that lists it, without "Category:"; `categories`: all its categories.
@@ -95,9 +91,3 @@ class CommonsFile:
     def name(self) -> str:
         """Name in the image shards."""
         return self.title.removeprefix("File:")
-
-
-def read_commons(path: Path) -> Iterator[CommonsFile]:
-    """Stream `commons.jsonl`, which may list a file once for each category."""
-    for _, file in read_json_records(path, CommonsFile):
-        yield file

@@ -13,10 +13,10 @@ from tqdm import tqdm
 from trivium.core.atomic import write_atomically, write_folder, write_text
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
-from trivium.core.tables import write_json, write_json_lines
+from trivium.core.tables import read_json_records, write_json, write_json_lines
 from trivium.formats.triviaqa import parse_triviaqa, read_triviaqa
 from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity, read_entities
-from trivium.kvqae.construction.commons import CommonsFile, read_commons
+from trivium.kvqae.construction.commons import CommonsFile
 from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
@@ -173,7 +173,7 @@ def check_sources(source: Path, out: Path) -> dict[str, float]:
     with write_atomically(out) as temporary:
         bring_images(source / "images", temporary / "images")
         images = Images(temporary / "images")
-        files = list(read_commons(source / "commons.jsonl"))
+        files = [file for _, file in read_json_records(source / "commons.jsonl", CommonsFile)]
         counts["commons_files"] = len(files)
         counts["commons_files_without_image"] = sum(file.name not in images for file in files)
         bring(source, temporary, [*FILES, *annotated])
