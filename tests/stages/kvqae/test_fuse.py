@@ -101,3 +101,12 @@ def test_a_brought_run_is_fused_on_the_splits_that_it_has(tmp_path, folders):
     expected = linear_fusion(runs, [0.7, 0.3], depth=6)
     fused = read_run(tmp_path / "fused/brought_mine_image/test.trec").select(alone.queries)
     np.testing.assert_array_equal(fused.documents, expected.documents)
+
+
+def test_a_text_encoder_with_an_image_encoders_name_is_refused():
+    """Their runs, rows and weights would bear one name, and one of the two would be fused for both."""
+    with pytest.raises(ValueError, match="text and image encoders need different names: clip"):
+        FuseAndTuneParameters(
+            text_encoders=TEXT_ENCODERS | {"clip": {}}, image_encoders=ENCODERS, depth=6, rrf_k=60, step=0.1,
+            weights="tuned",
+        )  # fmt: skip

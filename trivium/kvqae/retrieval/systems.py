@@ -7,9 +7,10 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from pydantic import model_validator
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
@@ -32,6 +33,12 @@ class SystemsInUse(Parameters):
     text_encoders: TextEncoders = shared(TEXT_SECTION)
     image_encoders: ImageEncoders = shared(IMAGE_SECTION)
     name_encoders: dict[str, dict[str, Any]] = shared(NAMES, {}, description="Whose text tower reads entities' names")
+
+    @model_validator(mode="after")
+    def _different_names(self) -> Self:
+        if twice := self.text_encoders.keys() & self.image_encoders.keys():
+            raise ValueError(f"text and image encoders need different names: {min(twice)}")
+        return self
 
 
 def system_of(encoder: str) -> str:
