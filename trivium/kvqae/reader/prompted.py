@@ -32,7 +32,6 @@ from trivium.vision.decoding import Unreadable, decode
 JOURNAL = Path("data") / "kvqae" / "prompted_answers"
 """Folder of all answers, below the project's root; not a stage's output, which DVC would replace or delete."""
 QUALITY = 90  # of JPEGs that are sent
-MEASURES = ("em", "f1", "contains")
 
 
 class PromptedReader(EndpointModel):
