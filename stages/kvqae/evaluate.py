@@ -95,8 +95,8 @@ def main(
         parameters.spacy_model,
         questions=questions,
         kb=kb,
-        qrels=relevance / "test_passage.qrels",
-        runs=[text_runs / name / TEST for name in ("bm25", "dpr_few_shot")],
+        qrels=qrels["passage"],
+        runs={name: runs["passage"][name] for name in ("bm25", "dpr_few_shot")},
         out=out_overlaps,
     )
     write_json(out_overlap_counts, overlaps)

@@ -7,6 +7,7 @@ import spacy
 from spacy.lookups import Lookups
 
 from trivium.core.tables import write_json_lines, write_table
+from trivium.formats.trec import read_qrels, read_run
 from trivium.kvqae.retrieval.evaluation import (
     content_stems,
     overlap,
@@ -21,8 +22,8 @@ def measure(folder, model):
         model,
         questions=folder / "test.jsonl",
         kb=folder / "wiki",
-        qrels=folder / "test.qrels",
-        runs=[folder / "bm25" / "test.trec"],
+        qrels=read_qrels(folder / "test.qrels"),
+        runs={"bm25": read_run(folder / "bm25" / "test.trec")},
         out=folder / "out.parquet",
     )
 

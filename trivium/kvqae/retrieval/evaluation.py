@@ -21,7 +21,6 @@ from trivium.core.folding import fold
 from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import write_table
 from trivium.formats.questions import read_questions
-from trivium.formats.trec import read_qrels, read_run_over
 from trivium.kvqae.knowledge_base.passage_texts import read_passage_texts
 from trivium.language.languages import stop_words
 from trivium.language.parsers import load_pipeline
@@ -180,24 +179,22 @@ def overlap(question: str, passage: str, lemmas: Lemmatize) -> float:
 
 
 def write_overlaps(
-    spacy_model: str | None, *, questions: Path, kb: Path, qrels: Path, runs: Sequence[Path], out: Path
+    spacy_model: str | None, *, questions: Path, kb: Path, qrels: Qrels, runs: Mapping[str, Run], out: Path
 ) -> dict[str, float]:
-    """Write the overlap of each question with the first passage of each run; a run is named as its folder."""
+    """Write the overlap of each question with the first passage of each run of these judged questions."""
     lemmas = spacy_lemmas(spacy_model) if spacy_model else content_stems
     texts = {question.id: question.text for question in read_questions(questions)}
-    judged = read_qrels(qrels)
-    ranked = {path.parent.name: read_run_over(path, judged.queries) for path in runs}
-    passage_texts = read_passage_texts(kb, *(run.documents[:, 0] for run in ranked.values()))
+    passage_texts = read_passage_texts(kb, *(run.documents[:, 0] for run in runs.values()))
     metrics: dict[str, float] = {
         "stems_instead_of_lemmas": float(spacy_model is None),
         "questions_without_content_word": float(sum(not lemmas(text) for text in texts.values())),
     }
     tables = []
-    for system, run in ranked.items():
+    for system, run in runs.items():
         chosen = np.flatnonzero(run.documents[:, 0] != PADDING)
         queries = [run.queries[row] for row in chosen]
         best = [" ".join(passage_texts[passage]) for passage in run.documents[chosen, 0].tolist()]
-        relevant = relevance_matrix(run, judged)[chosen, 0].astype(bool)
+        relevant = relevance_matrix(run, qrels)[chosen, 0].astype(bool)
         pairs = zip(queries, best, strict=True)
         values = np.array([overlap(texts[query], passage, lemmas) for query, passage in pairs])
         columns = {"query": queries, "relevant": relevant, "overlap": values}
