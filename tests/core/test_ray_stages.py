@@ -73,7 +73,6 @@ from trivium.core.image_shards import write_images
 from trivium.core.ray_engine import RayEngine
 from trivium.core.stage import Context
 from trivium.core.tables import write_table
-from trivium.core.tasks import save_checkpoint
 from trivium.core.tracking import Tracker
 from trivium.decorrelation.captions.pairs import texts_of as write_captions
 from trivium.decorrelation.models.interface import start
@@ -523,10 +522,12 @@ class KillingMidway(RayEngine):
 def die_midway(function: Callable[[Path], object], died: str, checkpoints: Path) -> object:
     """Do a training; the first process that writes a checkpoint is killed, and leaves the step's number in `died`."""
 
-    def save(folder: Path, **state) -> None:
-        save_checkpoint(folder, **state)
+    keep = training.save_checkpoint
+
+    def save(folder: Path, progress: training.Progress, *state) -> None:
+        keep(folder, progress, *state)
         if not Path(died).exists():
-            Path(died).write_text(str(state["step"]))
+            Path(died).write_text(str(progress.steps))
             os.kill(os.getpid(), signal.SIGKILL)
 
     with mock.patch.object(training, "save_checkpoint", save):

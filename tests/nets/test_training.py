@@ -10,7 +10,15 @@ from safetensors.torch import load_file
 
 from trivium.core.errors import BadInput
 from trivium.nets import training
-from trivium.nets.training import Validation, add_gradient, rise_and_fall, rows_of_step
+from trivium.nets.training import (
+    Progress,
+    Validation,
+    add_gradient,
+    load_checkpoint,
+    rise_and_fall,
+    rows_of_step,
+    save_checkpoint,
+)
 
 STEPS, SIZE = 7, 6
 INPUTS, TARGETS = torch.randn(20, 4, generator=torch.Generator().manual_seed(0)).split([3, 1], dim=1)
@@ -275,3 +283,26 @@ def test_parts_add_up_to_the_whole_batchs_gradient():
         gradients.append((loss, *weights.grad.flatten().tolist()))
     assert gradients[1] == pytest.approx(gradients[0])
     assert gradients[2] == pytest.approx(gradients[0])
+
+
+def test_a_checkpoint_of_another_shape_is_refused(tmp_path):
+    toy = Toy()
+    toy.train(tmp_path)
+    toy.model = torch.nn.Linear(2, 2)
+    with pytest.raises(BadInput, match="checkpoint does not fit"):
+        toy.train(tmp_path)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_random_states_of_gpus_come_back_where_there_are_gpus(tmp_path, monkeypatch, there):
+    """A training that began on a GPU may go on without one."""
+    model, states, given = torch.nn.Linear(2, 2), [torch.arange(3), torch.arange(4)], []
+    optimizer = torch.optim.AdamW(model.parameters())
+    scheduler = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda step: 1)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_rng_state_all", lambda: states)
+    save_checkpoint(tmp_path, Progress(4, steps=1), model, optimizer, scheduler)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: there)
+    monkeypatch.setattr(torch.cuda, "set_rng_state_all", given.extend)
+    assert load_checkpoint(tmp_path, model, optimizer, scheduler) == Progress(4, steps=1)
+    assert [state.tolist() for state in given] == ([[0, 1, 2], [0, 1, 2, 3]] if there else [])

@@ -6,11 +6,12 @@ checkpoints. What is drawn in a step depends on the step's number, or on torch's
 """
 
 import math
+import pickle
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -18,9 +19,9 @@ from safetensors.torch import load_model, save_model
 from torch.optim.lr_scheduler import LRScheduler
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_atomically, write_folder
 from trivium.core.errors import BadInput
-from trivium.core.tasks import load_checkpoint, save_checkpoint
+from trivium.core.tables import read_json, write_json
 from trivium.nets.device import halve_until_it_fits
 
 B = TypeVar("B")
@@ -116,8 +117,7 @@ def train(
         torch.OutOfMemoryError: a single item does not fit.
     """
     saved = model if saved is None else saved
-    resumed = load_checkpoint(work, model=saved, optimizer=optimizer, scheduler=scheduler)
-    progress = Progress(**resumed[1]) if resumed else Progress(micro_batch)
+    progress = load_checkpoint(work, saved, optimizer, scheduler) or Progress(micro_batch)
     trained = [weights for group in optimizer.param_groups for weights in group["params"]]
     patience = validation.patience if validation else None
     ended = patience is not None and progress.waited >= patience
@@ -144,8 +144,7 @@ def train(
                 _validate(model, validation, progress, work, log)
             ended = patience is not None and progress.waited >= patience
             if done % checkpoint_every == 0 or done == steps or ended:
-                extra = asdict(progress)
-                save_checkpoint(work, step=done, model=saved, optimizer=optimizer, scheduler=scheduler, extra=extra)
+                save_checkpoint(work, progress, saved, optimizer, scheduler)
             if ended:
                 break
     if validation and validation.best:
@@ -179,6 +178,47 @@ def _validate(
     if best:
         with write_atomically(work / BEST) as target:
             save_model(model, str(target))
+
+
+def save_checkpoint(
+    folder: Path,
+    progress: Progress,
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    scheduler: LRScheduler,
+) -> None:
+    """Replace the checkpoint in `folder/checkpoint` by the state of a training."""
+    with write_folder(folder / "checkpoint") as temporary:
+        save_model(model, str(temporary / "model.safetensors"))
+        state: dict[str, Any] = {"optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+        state["torch"] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            state["cuda"] = torch.cuda.get_rng_state_all()
+        torch.save(state, temporary / "state.pt")
+        write_json(temporary / "progress.json", asdict(progress))
+
+
+def load_checkpoint(
+    folder: Path, model: torch.nn.Module, optimizer: torch.optim.Optimizer, scheduler: LRScheduler
+) -> Progress | None:
+    """Load the last checkpoint into model, optimiser, schedule and random state.
+
+    Returns how far the training had come, or None when there is none; `BadInput` where it is of another shape.
+    """
+    checkpoint = folder / "checkpoint"
+    if not checkpoint.exists():
+        return None
+    try:
+        load_model(model, str(checkpoint / "model.safetensors"))
+        state = torch.load(checkpoint / "state.pt", weights_only=True)
+    except (RuntimeError, pickle.UnpicklingError) as error:
+        raise BadInput(f"checkpoint does not fit: {error}", file=checkpoint) from None
+    optimizer.load_state_dict(state["optimizer"])
+    scheduler.load_state_dict(state["scheduler"])
+    torch.set_rng_state(state["torch"])
+    if "cuda" in state and torch.cuda.is_available():
+        torch.cuda.set_rng_state_all(state["cuda"])
+    return Progress(**read_json(checkpoint / "progress.json"))
 
 
 def add_gradient(size: int, micro_batch: int, loss_of: Callable[[slice], torch.Tensor]) -> float:

@@ -183,15 +183,10 @@ def write_code(folder: Path, root: Path) -> None:
         os.utime(file, (started, started))
 
 
-def read_digests(file: Path) -> dict[str, str]:
-    """Stage to digest; empty if there is no such file."""
-    return {name: str(digest) for name, digest in flatten(read_parameters(file))} if file.exists() else {}
-
-
 def running_digest(stage: str, folder: Path = Path()) -> str:
     """The digest that `code.yaml` has for a stage that DVC runs; `BadInput` where its code was changed since."""
     file, root = folder / CODE_YAML, code_root()
-    written = read_digests(file).get(stage)
+    written = dict(flatten(read_parameters(file))).get(stage) if file.exists() else None
     if written and max((root / path).stat().st_mtime for path in code_files(root)) < file.stat().st_mtime:
         return written
     now = digest_of(stage_parts(folder, Code(root)).get(stage, {}))
