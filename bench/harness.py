@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from trivium.commands.bench_tables import race_table
+from trivium.core.engine import count_cores
 from trivium.core.tables import write_json
 
 FOLDER = Path("metrics/bench")
@@ -172,7 +173,7 @@ def write(name: str, values: dict[str, Any]) -> None:
 
 def machine() -> dict[str, Any]:
     """Describe the machine that the figures were measured on."""
-    return {"processor": platform.processor() or platform.machine(), "cores": cores()}
+    return {"processor": platform.processor() or platform.machine(), "cores": count_cores()}
 
 
 def module_of_part(name: str, parts: Sequence[str], package: str) -> ModuleType:
@@ -203,8 +204,3 @@ def peak_mib() -> float:
     if status.exists():  # getrusage's peak outlives exec: it would count the parent's memory
         return int(status.read_text().split("VmHWM:")[1].split()[0]) / 2**10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
-
-
-def cores() -> int:
-    """Count the cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

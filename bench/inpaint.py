@@ -19,6 +19,7 @@ import torch
 from torch import Tensor, nn
 
 from bench import harness
+from trivium.core.engine import count_cores
 from trivium.decorrelation.painting.filling import composite
 from trivium.decorrelation.painting.inpainter import Inpainter
 from trivium.decorrelation.painting.inpainting import encode
@@ -170,7 +171,7 @@ def main() -> None:
         AssertionError: a peer's bytes differ.
     """
     cv2.setNumThreads(1)
-    cores = harness.cores()
+    cores = count_cores()
     started = time.perf_counter()
     arguments = ["cv2", "--flag", "INPAINT_TELEA", "--radius", str(RADIUS)]
     painters = [Inpainter(arguments)]

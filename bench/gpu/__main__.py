@@ -23,6 +23,7 @@ from bench.gpu.busy import Busy
 from bench.gpu.part import PARTS, Part, part_of
 from trivium.commands.bench_tables import GPU
 from trivium.core.arithmetic import remember
+from trivium.core.engine import count_cores
 from trivium.core.tables import read_json, write_json
 
 TRIALS = 3
@@ -84,7 +85,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     if not torch.cuda.is_available():
         raise SystemExit("torch finds no GPU")
     remember(False)  # bf16
-    os.environ["STAGE_WORKERS"] = str(2 * harness.cores())  # half of them feed
+    os.environ["STAGE_WORKERS"] = str(2 * count_cores())  # half of them feed
     for part in parts:
         with tempfile.TemporaryDirectory(dir=arguments.scratch) as folder:
             record(part.name, measure(part, Path(folder)))

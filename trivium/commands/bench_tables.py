@@ -27,7 +27,7 @@ def race_table(benches: Mapping[str, Mapping[str, Any]]) -> str:
         for task, race in figures.get("races", {}).items()
     ]
     head = "race", "seconds", "of the popular tool's time", "of the expert's time", "least seconds (limit)", "why more"
-    return f"{markdown_table(head, rows)}\n" if rows else ""
+    return markdown_table(head, rows) if rows else ""
 
 
 def bench_table(root: Path) -> str:
@@ -42,9 +42,8 @@ def bench_table(root: Path) -> str:
         for name, value in sorted(figures.items())
         if isinstance(value, (int, float)) and any(word in name for word in RATES)
     ]
-    races = race_table(benches)
-    tables = [markdown_table(("bench", "measure", "value"), rates), "", _memory_table(benches)]
-    return "\n".join([races, *tables] if races else tables)
+    tables = [race_table(benches), markdown_table(("bench", "measure", "value"), rates), _memory_table(benches)]
+    return "\n\n".join(filter(None, tables))
 
 
 def _memory_table(benches: Mapping[str, Mapping[str, Any]]) -> str:

@@ -15,6 +15,7 @@ from huggingface_hub import DatasetCard, DatasetCardData, ModelCard, ModelCardDa
 
 from trivium.core.errors import BadInput
 from trivium.core.lock import LOCK, Artifacts, ancestors_of, outputs_of, read_lock
+from trivium.core.parameters import value_at
 from trivium.core.tables import read_json
 from trivium.nets.cards import CARD, licence_of
 from trivium.sources.brought import PROVENANCE
@@ -86,9 +87,7 @@ class Output:
     def parameter(self, key: str) -> Any:
         """The value at a dotted key of the stage's parameters, of which `dvc.lock` may have the section."""
         above, value = next(item for item in self.parameters.items() if f"{key}.".startswith(f"{item[0]}."))
-        for part in filter(None, key.removeprefix(above).split(".")):
-            value = value[part]
-        return value
+        return value if above == key else value_at(value, Path(LOCK), key.removeprefix(f"{above}."))
 
     def write(self, name: str, text: str) -> None:
         """Share a text as a file."""
