@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from trivium.core.atomic import write_folder
-from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.matrices import join_matrices
 from trivium.core.stage import Context, stage
 from trivium.core.tables import write_table
 from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size
@@ -43,11 +43,7 @@ def main(
         out=context.work,
     )
     with write_folder(out) as target:
-        with write_matrix(target / "kb.npy", size, asking.width) as matrix:
-            first = 0
-            for vectors in (read_matrix(file) for files in parts for file in files):
-                matrix[first : first + len(vectors)] = vectors
-                first += len(vectors)
+        join_matrices((file for files in parts for file in files), target / "kb.npy")
         np.save(target / "kb_ids.npy", np.arange(size))
         np.save(target / "queries.npy", queries)
         write_table(target / "queries.parquet", table)

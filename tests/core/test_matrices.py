@@ -37,3 +37,11 @@ def test_a_matrix_that_is_cut_off_is_refused_and_an_empty_one_is_read(tmp_path):
             matrices.read_matrix(path)
     np.save(path, np.zeros((0, 3), np.float32))
     assert matrices.read_matrix(path).shape == (0, 3)
+
+
+def test_joined_matrices_are_the_bytes_of_the_whole(tmp_path):
+    whole = np.arange(30, dtype=np.float16).reshape(5, 3, 2)
+    for name, rows in (("a", whole[:2]), ("b", whole[2:2]), ("c", whole[2:]), ("whole", whole)):
+        np.save(tmp_path / f"{name}.npy", rows)
+    matrices.join_matrices((tmp_path / f"{name}.npy" for name in "abc"), tmp_path / "joined.npy")
+    assert (tmp_path / "joined.npy").read_bytes() == (tmp_path / "whole.npy").read_bytes()

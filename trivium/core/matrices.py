@@ -1,7 +1,7 @@
 """Read and write memory-mapped `.npy` matrices; the writer is atomic."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,6 +42,17 @@ def read_matrix(path: Path) -> np.ndarray:
     if matrix.dtype.kind not in "biuf":
         raise BadInput("not a matrix of numbers", file=path, got=str(matrix.dtype))
     return matrix
+
+
+def join_matrices(files: Iterable[Path], out: Path) -> None:
+    """Write the rows of `.npy` files, all of one width, below each other, file by file."""
+    parts = [read_matrix(file) for file in files]
+    header = np.lib.format.header_data_from_array_1_0(parts[0])
+    header["shape"] = (sum(map(len, parts)), *parts[0].shape[1:])
+    with write_atomically(out) as draft, draft.open("wb") as file:  # a memory map on a full disk ends in a signal
+        np.lib.format.write_array_header_1_0(file, header)
+        for part in parts:
+            file.write(np.ascontiguousarray(part).tobytes())
 
 
 @dataclass(frozen=True)

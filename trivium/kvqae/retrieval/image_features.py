@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from pydantic import Field
 
 from trivium.core.atomic import write_folder
-from trivium.core.matrices import read_matrix, write_matrix
+from trivium.core.matrices import join_matrices
 from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
@@ -78,13 +78,7 @@ def concatenate(folders: Sequence[Path], out: Path) -> pa.Table:
     """Join the shards' features in order; returns the table of all images."""
     table = pa.concat_tables([read_table(folder / PICTURES) for folder in folders])
     write_table(out / PICTURES, table)
-    columns = read_matrix(folders[0] / VECTORS).shape[1]
-    with write_matrix(out / VECTORS, table.num_rows, columns) as matrix:
-        start = 0
-        for folder in folders:
-            part = read_matrix(folder / VECTORS)
-            matrix[start : start + len(part)] = part
-            start += len(part)
+    join_matrices((folder / VECTORS for folder in folders), out / VECTORS)
     return table
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.matrices import read_matrix
+from trivium.core.matrices import join_matrices, read_matrix
 from trivium.core.tables import read_table, write_table
 
 LOCAL_DIMENSION = 128
@@ -122,12 +122,7 @@ def join_features(folders: Sequence[Path], out: Path) -> pa.Table:
     with write_folder(out) as target:
         write_table(target / "names.parquet", table)
         for name in MATRICES:
-            parts = [read_matrix(folder / f"{name}.npy") for folder in folders]
-            with (target / f"{name}.npy").open("wb") as file:  # a memory map on a full disk ends in a signal
-                header = np.lib.format.header_data_from_array_1_0(parts[0])
-                np.lib.format.write_array_header_1_0(file, header | {"shape": (table.num_rows, *parts[0].shape[1:])})
-                for part in parts:
-                    file.write(np.ascontiguousarray(part).tobytes())
+            join_matrices((folder / f"{name}.npy" for folder in folders), target / f"{name}.npy")
     return table
 
 
