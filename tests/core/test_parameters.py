@@ -32,6 +32,12 @@ def test_places_are_said_with_a_field_by_the_class_or_by_what_it_inherits_from()
         Asking(batch=1, max_tokens=1, model="clip", depth=0)
 
 
+@pytest.mark.parametrize("own", [3, "clip", [1], 0])
+def test_a_section_that_is_no_mapping_is_refused(own):
+    with pytest.raises(BadInput, match=r"params\.yaml: field 'kvqae\.read': not a mapping of keys; got "):
+        values_of({"kvqae": {"read": own}}, "kvqae.read", Reading, FILE, {})
+
+
 TREE = {"kvqae": {"read": {"batch": 4}, "texts": {"max_tokens": 72}, "cells": {"a": {"model": "clip"}}}}
 
 

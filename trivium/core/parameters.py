@@ -136,7 +136,9 @@ def values_of(
     tree: dict[str, Any], section: str, model: type[Parameters], path: Path, arguments: Mapping[str, Any]
 ) -> dict[str, Any]:
     """A section's values, with those of `model.places` in other places of `params.yaml`; raises as `value_at`."""
-    values = dict(value_at(tree, path, section) or {})
+    if not isinstance(own := value_at(tree, path, section), dict | None):
+        raise BadInput("not a mapping of keys", file=path, field=section, got=own)
+    values = dict(own or {})
     for field, place in model.places.items():
         key, expected = place.format(**arguments), f"a value for {section}"
         shared, _, name = key.rpartition(".")
