@@ -8,6 +8,7 @@ words of a multi-word token (`3-4 du`) share its span. Empty nodes (`8.1`) do no
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 
 import conllu
@@ -99,16 +100,10 @@ def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Map
 
 def _blocks(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Yield each sentence as (line of the file where it begins, its lines)."""
-    block: list[str] = []
-    row = 0
-    for row, line in read_lines(path):
-        if line.strip():
-            block.append(line.rstrip("\r\n"))
-        elif block:
-            yield row - len(block), block
-            block = []
-    if block:
-        yield row - len(block) + 1, block
+    for is_blank, group in groupby(read_lines(path), key=lambda row_and_line: not row_and_line[1].strip()):
+        if not is_blank:
+            rows, lines = zip(*group, strict=True)
+            yield rows[0], [line.rstrip("\r\n") for line in lines]
 
 
 def _parse(block: list[str], path: Path, line: int) -> conllu.TokenList:

@@ -19,7 +19,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from trivium.formats import trec
-from trivium.measures.runs import PADDING, Qrels, Run, name_of, number_names
+from trivium.measures.runs import PADDING, Qrels, Run, name_of, number_names, pad_lists
 
 # {query: {document: grade}} or {query: relevant documents}; a DataFrame has columns query, document and relevance.
 Judgements: TypeAlias = Qrels | Mapping[str, Mapping[Any, int] | Iterable[Any]] | str | PathLike[str] | Any
@@ -180,12 +180,8 @@ def _by_name(run: Run, names: Sequence[str] | None) -> dict[str, dict[str, float
 
 def _run(lists: Mapping[str, Mapping[str, float]], number: Mapping[str, int], name: str) -> Run:
     """Make the run of {query: {document: score}}, best first, with these numbers of documents."""
-    shape = len(lists), max(map(len, lists.values()), default=0)
-    documents, scores = np.full(shape, PADDING, np.int64), np.full(shape, np.nan)
-    for row, ranked in enumerate(lists.values()):
-        documents[row, : len(ranked)] = [number[document] for document in ranked]
-        scores[row, : len(ranked)] = list(ranked.values())
-    return Run(tuple(lists), documents, scores, name)
+    numbered = ({number[document]: score for document, score in ranked.items()} for ranked in lists.values())
+    return Run(tuple(lists), *pad_lists(numbered), name)
 
 
 def _lines(table: Any, value: Sequence[str]) -> Iterator[tuple[str, str | None, Any]]:

@@ -18,7 +18,7 @@ from trivium.core.errors import BadInput
 from trivium.core.reading import finite_number, read_lines, whole_number
 from trivium.formats.json_fields import Field
 from trivium.measures.reorder import untie
-from trivium.measures.runs import PADDING, Qrels, Run, name_of
+from trivium.measures.runs import PADDING, Qrels, Run, name_of, pad_lists
 
 _ENDS_A_COLUMN = frozenset(" \t\r\n")
 _LARGEST = float(np.finfo(np.float32).max)
@@ -78,15 +78,13 @@ def read_run(path: str | PathLike[str], name: str | None = None, vocabulary: dic
         retrieved_by[query][document] = score, label
     if not retrieved_by:
         raise BadInput("empty run", file=path, expected="at least one retrieved document")
-    shape = len(retrieved_by), max(map(len, retrieved_by.values()))
-    documents, scores = np.full(shape, PADDING, dtype=np.int64), np.full(shape, np.nan)
-    for place, retrieved in enumerate(retrieved_by.values()):
+    lists: list[dict[int, float]] = []
+    for retrieved in retrieved_by.values():
         single = np.array([score for score, _ in retrieved.values()], dtype=np.float32).tolist()
         labels = [label for _, label in retrieved.values()]
         ranked = sorted(zip(single, labels, retrieved, strict=True), reverse=True)
-        documents[place, : len(ranked)] = [document for _, _, document in ranked]
-        scores[place, : len(ranked)] = [score for score, _, _ in ranked]
-    return Run(tuple(retrieved_by), documents, scores, name or tag)
+        lists.append({document: score for score, _, document in ranked})
+    return Run(tuple(retrieved_by), *pad_lists(lists), name or tag)
 
 
 def _columns(path: Path, count: int) -> Iterator[tuple[int, list[str]]]:
@@ -130,10 +128,9 @@ def _is_record(columns: Sequence[str], second: str) -> bool:
 
 def read_run_over(path: Path, queries: Sequence[str]) -> Run:
     """Read a TREC run over exactly these queries, of which the file may lack some: they get an empty list."""
+    run = read_run(path)
     try:
-        return read_run(path).complete(queries)
-    except BadInput:
-        raise
+        return run.complete(queries)
     except ValueError as error:
         raise BadInput(f"the run is not about these questions: {error}", file=path) from None
 

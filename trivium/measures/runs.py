@@ -96,12 +96,10 @@ class Run:
         Documents are numbers, or names: these are ranked as trec_eval ranks them, of equal scores the last name first.
         """
         names, number = number_names(document for ranked_documents in ranked.values() for document in ranked_documents)
-        longest = max(map(len, ranked.values()), default=0)
-        documents = np.full((len(ranked), longest), PADDING, dtype=np.int64)
-        scores = np.full((len(ranked), longest), np.nan)
-        for row, ranked_documents in enumerate(ranked.values()):
-            documents[row, : len(ranked_documents)] = [number[document] for document in ranked_documents]
-            scores[row, : len(ranked_documents)] = list(ranked_documents.values())
+        documents, scores = pad_lists(
+            {number[document]: score for document, score in ranked_documents.items()}
+            for ranked_documents in ranked.values()
+        )
         return replace(cls.from_scores(tuple(ranked), documents, scores, depth=depth, name=name), names=names)
 
     def select(self, queries: Iterable[str]) -> "Run":
@@ -193,6 +191,16 @@ class Qrels:
         return Qrels(
             queries, tuple(self.relevant[row] for row in rows), tuple(self.grades[row] for row in rows), self.names
         )
+
+
+def pad_lists(lists: Iterable[Mapping[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return documents and scores of {document: score} lists as arrays (lists, longest), padded as those of a `Run`."""
+    rows = list(lists)
+    shape = len(rows), max(map(len, rows), default=0)
+    documents, scores = np.full(shape, PADDING, dtype=np.int64), np.full(shape, np.nan)
+    for row, ranked in enumerate(rows):
+        documents[row, : len(ranked)], scores[row, : len(ranked)] = list(ranked), list(ranked.values())
+    return documents, scores
 
 
 def relevance_matrix(run: Run, qrels: Qrels) -> NDArray[np.bool_]:

@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 
 from trivium.core.errors import BadInput
@@ -33,6 +34,7 @@ from trivium.sources.pins import Source
 TRIVIAQA_SPLITS = {"train": "without_viquae", "validation": "with_viquae_validation", "test": "with_viquae_test"}
 PIECES, INDEX, PREVIEWS = "kvqae_pieces", "kvqae_index", "kvqae_previews"  # folders among the downloads, until used
 PREVIEW_BYTES, INDEX_BYTES = 100_000, 3_000_000_000  # about
+_CHUNK = 1 << 20  # bytes of an archive that are read at a time
 Build = Callable[[dict[str, Path]], dict[str, float]]
 
 
@@ -185,21 +187,12 @@ def _read_kb_images(raw: Path) -> set[str]:
     return {claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())}
 
 
-class _Joined:
-    """Files read one after another as if they were one."""
-
-    def __init__(self, parts: Sequence[Path]) -> None:
-        self._streams = (open_file(part) for part in parts)
-        self._stream = next(self._streams)
-
-    def read(self, size: int) -> bytes:
-        """Read at most `size` bytes; none only at the end of the last file."""
-        while not (data := self._stream.read(size)):
-            self._stream.close()
-            if (stream := next(self._streams, None)) is None:
-                return b""
-            self._stream = stream
-        return data
+def _read_joined(parts: Sequence[Path]) -> Iterator[bytes]:
+    """Yield the bytes of files one after another."""
+    for part in parts:
+        with open_file(part) as stream:
+            while data := stream.read(_CHUNK):
+                yield data
 
 
 def images_in_tar(parts: Sequence[Path], names: Container[str], counts: Counter[str]) -> Iterator[tuple[str, bytes]]:
@@ -210,8 +203,9 @@ def images_in_tar(parts: Sequence[Path], names: Container[str], counts: Counter[
     """
     streamed: set[str] = set()
     try:
-        joined: Any = _Joined(parts)  # tarfile only reads it
-        with tarfile.open(fileobj=joined, bufsize=1 << 20, mode="r|gz") as archive:
+        chunks = _read_joined(parts)
+        joined: Any = SimpleNamespace(read=lambda size: next(chunks, b""))  # tarfile only reads it
+        with tarfile.open(fileobj=joined, bufsize=_CHUNK, mode="r|gz") as archive:
             for member in archive:
                 if not member.isfile():
                     continue
