@@ -50,8 +50,7 @@ def test_kvqae_end_to_end(fetch, tmp_path):
     articles = rows(raw / "articles.jsonl")
     assert [article["wikipedia_id"] for article in articles] == ["10", "11", "12", "13"]
     assert articles[0]["text"] == ["Ada\n", "Ada was born in 1910.\n", "Section::::Life.\n"]
-    assert articles[0]["wikidata_info"] == {"wikidata_id": "Q1", "aliases": ["Ada II"], "description": "d"}
-    assert articles[0]["anchors"] == []
+    assert articles[0]["wikidata_info"] == {"wikidata_id": "Q1", "aliases": ["Ada II"]}
 
     entities = {entity["id"]: entity for entity in rows(raw / "wikidata.jsonl")}
     assert entities.keys() == {"Q5", "Q1", "Q2", "Q3"}
@@ -90,7 +89,6 @@ def test_triviaqa_is_fetched_by_itself(hub, trivia, tmp_path):
         assert questions[0]["output"] == {
             "original_answer": "Paris",
             "answer": ["Paris", "City of Light"],
-            "provenance": [],
         }
     assert read_json(tmp_path / "raw" / "triviaqa" / "provenance.json")["triviaqa"]["from"] == "who/triviaqa"
     assert not (tmp_path / "work" / "triviaqa").exists()

@@ -19,7 +19,7 @@ FILE = Path("file.jsonl")
 )
 def test_answers_come_out_alike(output):
     question = to_question({"id": 7, "input": "Where?", "output": output, "image": None}, FILE, 1)
-    assert question["output"] == {"original_answer": "Paris", "answer": ["Paris", "Lutetia"], "provenance": []}
+    assert question["output"] == {"original_answer": "Paris", "answer": ["Paris", "Lutetia"]}
     assert question["id"] == "7"
     assert "image" not in question
 

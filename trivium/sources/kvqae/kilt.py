@@ -35,19 +35,16 @@ PAGES = "pages.json"
 
 
 def to_article(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
-    """Make a KILT article with the fields that are used, without links and revision history."""
+    """Make a KILT article with the fields that are used."""
     info = record.get("wikidata_info") or {}
     return {
         "wikipedia_id": _require_text(record, "wikipedia_id", file, row),
         "wikipedia_title": _require_text(record, "wikipedia_title", file, row),
         "text": _read_strings(record.get("text"), "paragraph"),
-        "categories": record.get("categories") or "",
         "wikidata_info": {
             "wikidata_id": info.get("wikidata_id"),
             "aliases": _read_strings(info.get("aliases"), "alias"),
-            "description": info.get("description") or "",
         },
-        "anchors": [],
     }
 
 
@@ -93,12 +90,7 @@ def to_question(record: dict[str, Any], file: Path, row: int) -> dict[str, Any]:
         "id": _require_text(record, "id", file, row),
         "input": _require_text(record, "input", file, row),
         **kept,
-        "output": {
-            "original_answer": original or answers[0],
-            "answer": answers or [original],
-            "provenance": [],
-        },
-        "meta": {},
+        "output": {"original_answer": original or answers[0], "answer": answers or [original]},
     }
 
 
