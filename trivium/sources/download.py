@@ -18,9 +18,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
-from huggingface_hub import HfApi
+from huggingface_hub import HfApi, hf_hub_url
 from huggingface_hub.errors import HfHubHTTPError
 from huggingface_hub.file_download import http_get
 from huggingface_hub.hf_api import RepoFile
@@ -169,9 +169,9 @@ class Hub:
                 raise BadInput("no file matches", file=source.hub, field="list", got=source.list, choices=stated)
         for file in files:
             pin, listed = self.pins.file(name, file), stated.get(file, FilePin())
-            address = f"{source.url}/{file}" if source.url else self._address(name, str(revision), file)
+            at_hub = {"repo_type": source.kind, "revision": revision, "endpoint": endpoint()}
             request = Request(
-                url=address,
+                url=f"{source.url}/{file}" if source.url else hf_hub_url(str(source.hub), file, **at_hub),
                 name=f"{source.hub or name}: {file}" + (f" at revision {revision}" if revision else ""),
                 sha256=pin.sha256 or listed.sha256,
                 size=listed.size if pin.size is None else pin.size,
@@ -199,9 +199,6 @@ class Hub:
     def _place(self, name: str) -> str:
         source = self.pins.source(name)
         return f"datasets/{source.hub}" if source.kind == "dataset" else str(source.hub)
-
-    def _address(self, name: str, revision: str, file: str) -> str:
-        return f"{endpoint()}/{self._place(name)}/resolve/{revision}/{quote(file)}"
 
     def _revision(self, name: str) -> str:
         """Return the full commit of a repository: the known one, else the newest that begins as pinned."""

@@ -45,24 +45,18 @@ def fetch_models(models: Sequence[str], out: Path, downloads: Path) -> dict[str,
                 for file, path in files[model].items():
                     link(path.parent, folder, [file])
                 write_json(folder / PROVENANCE, pins.summary([model])[model])
-            counts[f"{model}_parameters"] = _make_usable(model, folder)
+            counts[f"{model}_parameters"] = check_model(model, folder)
     return counts
 
 
 def check_models(models: Sequence[str], source: Path, out: Path) -> dict[str, float]:
     """Check the user's folders, one a model, and bring them; returns `<model>_parameters`."""
-    return {f"{model}_parameters": count for model, count in bring_models(models, source, out, _make_usable).items()}
-
-
-def _make_usable(model: str, folder: Path) -> float:
-    """Give a folder plain weights and a fast tokenizer, and check it."""
-    keep_plain(folder)
-    _write_fast_tokenizer(folder)
-    return check_model(model, folder)
+    return {f"{model}_parameters": count for model, count in bring_models(models, source, out, check_model).items()}
 
 
 def check_model(model: str, folder: Path) -> float:
-    """Check configuration, tokenizer and the list of weights; returns the number of parameters."""
+    """Give a folder plain weights and a fast tokenizer, and check them; returns the number of parameters."""
+    keep_plain(folder)
     try:
         config = AutoConfig.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
@@ -73,6 +67,11 @@ def check_model(model: str, folder: Path) -> float:
                        expected=ARCHITECTURES[model])  # fmt: skip
     if len(tokenizer) > config.vocab_size:
         raise BadInput("more tokens than embeddings", file=folder, got=len(tokenizer), expected=str(config.vocab_size))
+    if not (folder / "tokenizer.json").exists():  # the repository has only a SentencePiece model
+        tokenizer.save_pretrained(folder / "fast")
+        for path in (folder / "fast").iterdir():
+            path.replace(folder / path.name)  # a new file: the one it replaces may be a link to the user's
+        (folder / "fast").rmdir()
     names = sorted(set(read_json(folder / INDEX)["weight_map"].values())) if (folder / INDEX).exists() else [WEIGHTS]
     count = 0
     for name in names:
@@ -82,16 +81,3 @@ def check_model(model: str, folder: Path) -> float:
         except (OSError, SafetensorError) as error:
             raise BadInput(f"weights cannot be read: {error}", file=folder / name) from None
     return float(count)
-
-
-def _write_fast_tokenizer(folder: Path) -> None:
-    """Write `tokenizer.json` where the repository has only a SentencePiece model."""
-    if not (folder / "tokenizer.json").exists():
-        try:
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True, trust_remote_code=False)
-        except (OSError, ValueError, KeyError) as error:
-            raise BadInput(f"no usable tokenizer: {error}", file=folder) from None
-        tokenizer.save_pretrained(folder / "fast")
-        for path in (folder / "fast").iterdir():
-            path.replace(folder / path.name)  # a new file: the one it replaces may be a link to the user's
-        (folder / "fast").rmdir()
