@@ -6,7 +6,6 @@ kept, the likeliest first; elements that share words with one of these are left 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,44 +72,39 @@ class EvokedFrame(NamedTuple):
         }
 
 
-@dataclass(frozen=True)
-class Elements:
+class Elements(NamedTuple):
     """Finds the elements of frames by models of what begins an element, ends one, and fits a name."""
 
     names: Names
-    weights: Mapping[str, Weights]  # of `begins`, `ends`, `fits`
+    begins: Weights
+    ends: Weights
+    fits: Weights
 
     def find(self, frames: Sequence[EvokedFrame]) -> list[list[Named]]:
         """The elements of each frame, in the order of the text."""
         bounds = _bounds(frames)
-        odds = np.stack([hashed.log_odds(self.weights[name], bounds) for name in ("begins", "ends")], axis=1)
+        odds = np.stack([hashed.log_odds(weights, bounds) for weights in (self.begins, self.ends)], axis=1)
         rows, pairs = _pairs(frames, odds, self.names)
-        scores = expit(hashed.log_odds(self.weights["fits"], hashed.matrix(rows)))
-        return _choose(len(frames), pairs, scores)
+        return _choose(len(frames), pairs, expit(hashed.log_odds(self.fits, hashed.matrix(rows))))
 
 
 def learn_elements(taught: Sequence[EvokedFrame], names: Names, seed: int) -> Elements:
     """Learn from frames with their elements."""
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict  # takes a second to import
+
     part = np.random.default_rng(seed).permutation(len(taught)) % PARTS
-    of_place = np.repeat(part, [len(frame.place.words) + 1 for frame in taught])
+    folds = PredefinedSplit(np.repeat(part, [len(frame.place.words) + 1 for frame in taught]))
     bounds, elements = _bounds(taught), [frame.elements for frame in taught]
-    is_bound = np.array(
+    is_begin, is_end = np.array(
         [[any(named[side] == place for named in own) for side in (1, 2)]
          for frame, own in zip(taught, elements, strict=True) for place in range(len(frame.place.words) + 1)]
-    )  # fmt: skip
-
-    def fit_bounds(places: NDArray[np.bool_]) -> list[Weights]:
-        return [hashed.fit_logistic(bounds[places], is_bound[places, side], BOUND_PENALTY, seed) for side in (0, 1)]
-
-    odds = np.empty(is_bound.shape, dtype=bounds.dtype)
-    for number in range(PARTS):
-        held = of_place == number
-        odds[held] = np.stack([hashed.log_odds(weights, bounds[held]) for weights in fit_bounds(~held)], axis=1)
-    rows, pairs = _pairs(taught, odds, names)
+    ).T  # fmt: skip
+    model = hashed.logistic(BOUND_PENALTY, seed)
+    odds = [cross_val_predict(model, bounds, side, cv=folds, method="decision_function") for side in (is_begin, is_end)]
+    rows, pairs = _pairs(taught, np.stack(odds, axis=1), names)
     right = np.array([(name, first, after) in elements[number] for number, name, first, after in pairs])
-    begins, ends = fit_bounds(np.full(len(of_place), fill_value=True))
-    fits = hashed.fit_logistic(hashed.matrix(rows), right, PENALTY, seed)
-    return Elements(names, {"begins": begins, "ends": ends, "fits": fits})
+    begins, ends = (hashed.fit_logistic(bounds, side, BOUND_PENALTY, seed) for side in (is_begin, is_end))
+    return Elements(names, begins, ends, hashed.fit_logistic(hashed.matrix(rows), right, PENALTY, seed))
 
 
 def _bounds(frames: Sequence[EvokedFrame]) -> csr_matrix:

@@ -140,12 +140,16 @@ def matrix(rows: Sequence[Features]) -> csr_matrix:
 Weights = NDArray[np.float64]  # (columns + 1,), the last one is the intercept
 
 
-def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed: int) -> Weights:
-    """Two-class logistic regression by averaged stochastic gradients; both classes must occur in `true`, (rows,)."""
+def logistic(penalty: float, seed: int) -> Any:
+    """An untrained two-class logistic regression by averaged stochastic gradients."""
     from sklearn.linear_model import SGDClassifier  # takes a second to import
 
-    model = SGDClassifier(loss="log_loss", alpha=penalty, average=True, max_iter=8, tol=None, random_state=seed)
-    model.fit(rows, true)
+    return SGDClassifier(loss="log_loss", alpha=penalty, average=True, max_iter=8, tol=None, random_state=seed)
+
+
+def fit_logistic(rows: csr_matrix, true: NDArray[np.bool_], penalty: float, seed: int) -> Weights:
+    """Train a `logistic` regression; both classes must occur in `true`, (rows,)."""
+    model = logistic(penalty, seed).fit(rows, true)
     return np.append(model.coef_[0], model.intercept_)
 
 

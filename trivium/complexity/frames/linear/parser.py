@@ -1,30 +1,120 @@
 """A frame parser of linear models on words, endings and word classes: it needs no download and learns in minutes.
 
-Its models are those of `triggers.py` and `elements.py`; each sentence is parsed on its own. `parser_training.py` and
-`parser_folder.py` use it for `kind: linear`.
+Each sentence is parsed on its own. Triggers are chosen among what a lexicon has for the stem of a form, then their
+elements (`elements.py`). An option is a lexical unit with a frame that it may evoke, or with none; logistic regression
+tells right options from wrong ones by the words around, for the frame, the unit and the form alone and for all of them.
+`parser_training.py` and `parser_folder.py` use the parser for `kind: linear`.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors.numpy import load_file, save_file
+from scipy.sparse import csr_matrix, load_npz, save_npz
 
-from trivium.complexity.frames.labels import FrameLabels, collect_labels
+from trivium.complexity.frames.labels import FrameLabels, Unit, collect_labels
+from trivium.complexity.frames.linear import features as hashed
 from trivium.complexity.frames.linear.elements import Elements, EvokedFrame, learn_elements
-from trivium.complexity.frames.linear.features import BITS, Stretch, Words
-from trivium.complexity.frames.linear.triggers import Option, Triggers
-from trivium.complexity.frames.windows import sentences_of
+from trivium.complexity.frames.linear.features import Features, Stretch, Weights, Words
+from trivium.complexity.frames.windows import longest_matches, sentences_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance
+from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit
 
-WEIGHTS = "linear.safetensors"
+Option = tuple[Unit, str]  # "": the unit evokes no frame here
+Taught = Mapping[Stretch, AbstractSet[Option]]  # of each annotated trigger the options that are right
+PENALTY = 1e-4
+NEAR = 6  # words on each side of a trigger that are known to be near
+WEIGHTS = "linear.npz"
 Pieces = Sequence[tuple[int, Words]]  # sentences: the number of the text, the words
 Instances = Sequence[Sequence[FrameInstance]]  # of each text
+
+
+class Triggers:
+    """Finds triggers with their frames, or the frame of a given trigger.
+
+    `lexicon` has the options of each stem, `usual` is the frame of triggers of which nothing is known.
+    """
+
+    def __init__(self, lexicon: Mapping[str, Sequence[Option]], usual: str, weights: Weights) -> None:
+        self.lexicon, self.usual, self.weights = lexicon, usual, weights
+        self._longest = max((len(stem.split()) for stem in lexicon), default=0)
+
+    @classmethod
+    def learn(cls, taught: Taught, silent: Iterable[Words], seed: int) -> "Triggers":
+        """Learn from annotated triggers, and from what their lexicon has in `silent` sentences, unless annotated."""
+        counts = Counter((place.stem, option) for place, options in taught.items() for option in options)
+        frames = Counter(frame for _, (_, frame) in counts.elements() if frame)
+        options_of: dict[str, set[Option]] = {}
+        for stem, (unit, frame) in counts:
+            for known in (stem, " ".join(map(hashed.stem_of, unit[0].lower().split()))):
+                options_of.setdefault(known, set()).update([(unit, frame), (unit, "")])
+        usual = min(frames, key=lambda frame: (-frames[frame], frame), default="")
+        triggers = cls({stem: sorted(options) for stem, options in sorted(options_of.items())}, usual, np.zeros(0))
+        annotated = {(place.words, at) for place in taught for at in range(place.first, place.after)}
+        none: Taught = {
+            place: {option for option in triggers.options(place) if not option[1]}
+            for words in silent
+            for place in triggers.candidates(words)
+            if annotated.isdisjoint((words, at) for at in range(place.first, place.after))
+        }
+        taught = {**taught, **none}
+        rows = hashed.matrix([row for place in taught for row in _rows(place, triggers.options(place))])
+        right = np.array([option in taught[place] for place in taught for option in triggers.options(place)])
+        triggers.weights = hashed.fit_logistic(rows, right, PENALTY, seed)
+        return triggers
+
+    def find(self, words: Words) -> list[FrameInstance]:
+        """Triggers with their most likely frames, where a frame is likelier than none; the longest at each place."""
+        best = ((place, self._best(place, self.options(place))) for place in self.candidates(words))
+        return [FrameInstance(frame, LexicalUnit(*unit, place.span), ()) for place, (unit, frame) in best if frame]
+
+    def frame(self, place: Stretch | None, unit: LexicalUnit) -> str:
+        """The frame of a given trigger, among those of its lexical unit; of a new unit those of its stem."""
+        if place is None:
+            return self.usual
+        named = (unit.lemma, unit.part_of_speech)
+        options = sorted({option for listed in self.lexicon.values() for option in listed if option[0] == named})
+        options = [option for option in options or self.options(place) if option[1]]
+        return self._best(place, options)[1] if options else self.usual
+
+    def candidates(self, words: Words) -> Iterator[Stretch]:
+        """Stretches whose stem the lexicon has, the longest at each place, none inside another."""
+
+        def match(first: int, after: int) -> Stretch | None:
+            place = Stretch(words, first, after)
+            return place if place.stem in self.lexicon else None
+
+        return longest_matches(len(words), self._longest, match)
+
+    def options(self, place: Stretch) -> Sequence[Option]:
+        """The frames that each unit of the stem may evoke, and none."""
+        return self.lexicon.get(place.stem, ())
+
+    def _best(self, place: Stretch, options: Sequence[Option]) -> Option:
+        return options[int(np.argmax(hashed.log_odds(self.weights, hashed.matrix(_rows(place, options)))))]
+
+
+def _rows(place: Stretch, options: Sequence[Option]) -> list[Features]:
+    """Features of a place's options: of the words near it, and of all stems of its text."""
+    words, first, after = place
+    values = words.describe({"-2": first - 2, "-1": first - 1, "+1": after, "+2": after + 1})
+    values |= {"ending": place.form[-3:], "class": words.classes[after - 1], "form": place.form,
+               "start": str(first == 0)}  # fmt: skip
+    stems = (*words.stems[max(0, first - NEAR) : first], *words.stems[after : after + NEAR])
+    near = np.concatenate([hashed.fill_in("context", values), hashed.hash_names(f"near {stem}" for stem in stems)])
+    far = np.concatenate([near, hashed.hash_names(f"somewhere {stem}" for stem in sorted(set(words.stems)))])
+    rows = []
+    for unit, frame in options:
+        said, part = "frame" if frame else "none", unit[1]
+        of_option = hashed.join_keys(far, (f"frame {frame}", f"lemma {unit[0]} {said}"))
+        keys = (f"unit {'.'.join(unit)} {frame}", f"form {place.form} {part} {frame}", said, f"{part} {said}")
+        rows.append(np.concatenate([of_option, hashed.join_keys(near, keys)]))
+    return rows
 
 
 @dataclass(frozen=True)
@@ -80,13 +170,9 @@ class LinearFrameParser:
 
     def frames_of(self, texts: Sequence[str], instances: Instances) -> list[list[str]]:
         """The frame of each given trigger; the parser is given its lexical unit, not its frame."""
-        placed = self._place(texts, instances)
         return [
-            [
-                self.triggers.frame(None if evoked is None else evoked.place, frame.lexical_unit)
-                for frame, evoked in listed
-            ]
-            for listed in placed
+            [self.triggers.frame(evoked and evoked.place, frame.lexical_unit) for frame, evoked in listed]
+            for listed in self._place(texts, instances)
         ]
 
     def with_elements(self, texts: Sequence[str], instances: Instances) -> list[list[FrameInstance]]:
@@ -117,29 +203,22 @@ class LinearFrameParser:
         return [[(frame, place(frame, number)) for frame in frames] for number, frames in enumerate(instances)]
 
     def save(self, folder: Path, labels_file: str) -> None:
-        """Write labels and lexicon into `labels_file` of a folder, and the weights that are not 0 beside it."""
+        """Write labels and lexicon into `labels_file` of a folder, and the weights beside it."""
         extra = {"kind": "linear", "lexicon": self.triggers.lexicon, "usual": self.triggers.usual}
         write_json(folder / labels_file, self.labels.to_json() | extra)
-        tensors: dict[str, Any] = {}
-        for name, weights in {"triggers": self.triggers.weights, **self.elements.weights}.items():
-            columns = np.flatnonzero(weights)
-            tensors |= {f"{name}.columns": columns, f"{name}.values": weights[columns]}
-        save_file(tensors, folder / WEIGHTS)
+        weights = [self.triggers.weights, self.elements.begins, self.elements.ends, self.elements.fits]
+        save_npz(folder / WEIGHTS, csr_matrix(np.stack(weights)))  # most are 0
 
 
 def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
     """Load what `LinearFrameParser.save` wrote; `tree` is the content of its labels file."""
-    if "usual" not in tree:
+    if not (folder / WEIGHTS).is_file():
         raise BadInput("a linear parser of an earlier version", file=folder, expected="one that is trained again")
-    tensors, weights = load_file(folder / WEIGHTS), {}
-    for name in ("triggers", "begins", "ends", "fits"):
-        values = tensors[f"{name}.values"]
-        weights[name] = np.zeros((1 << BITS) + 1, values.dtype)
-        weights[name][tensors[f"{name}.columns"]] = values
+    weights, *of_elements = load_npz(folder / WEIGHTS).toarray()
     labels = FrameLabels.from_json(tree)
     lexicon = {
         stem: [((lemma, part_of_speech), frame) for (lemma, part_of_speech), frame in options]
         for stem, options in tree["lexicon"].items()
     }
-    triggers = Triggers(lexicon, tree["usual"], weights.pop("triggers"))
-    return LinearFrameParser(labels, triggers, Elements(labels.elements, weights))
+    triggers = Triggers(lexicon, tree["usual"], weights)
+    return LinearFrameParser(labels, triggers, Elements(labels.elements, *of_elements))
