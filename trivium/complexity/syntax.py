@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from trivium.complexity.factors.members.f4 import arcs
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import Example
 from trivium.measures.frames import PlacedWord
@@ -21,8 +21,7 @@ _FAR = 2  # arcs, the paper's f4
 class SyntaxParameters(Parameters):
     """Section `complexity.syntax`, with where the texts come from."""
 
-    places = {"world": "world.calor"}  # noqa: RUF012
-    world: str = Field(description="Source of the texts")
+    world: str = shared("world.calor", description="Source of the texts")
     parser: Literal["conllu", "stanza", "spacy"] = Field(
         description="conllu: the gold syntax that comes with the texts; else who parses them"
     )

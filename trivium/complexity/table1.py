@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 from trivium.complexity.systems import ALONE, System, same_group_donors
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.measures.bootstrap import OPTIONS, clustered_interval
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import rouge_l
@@ -31,17 +31,15 @@ def _kinds(models: Mapping[str, Any]) -> dict[str, str]:
 class ScoreParameters(Parameters):
     """Section `complexity.score`."""
 
-    places = {  # noqa: RUF012
-        "run": "complexity.finetune.run",
-        "seeds": "complexity.finetune.seeds",
-        "readers": "complexity.finetune.models",
-        "prompted": "complexity.prompt.models",
-    }
-    run: tuple[str, ...] = Field(description="Fine-tuned readers that are scored, names of `readers`")
-    readers: Annotated[dict[str, str], BeforeValidator(_kinds)] = Field(description="Kind of each reader, by name")
-    seeds: tuple[Annotated[int, Field(ge=0)], ...] = Field(min_length=1, description="Of the fine-tuned readers")
-    prompted: Annotated[tuple[str, ...], BeforeValidator(tuple)] = Field(
-        description="Prompted models; one without answers counts as not run"
+    run: tuple[str, ...] = shared("complexity.finetune.run", description="Readers that are scored, of `readers`")
+    readers: Annotated[dict[str, str], BeforeValidator(_kinds)] = shared(
+        "complexity.finetune.models", description="Kind of each reader, by name"
+    )
+    seeds: tuple[Annotated[int, Field(ge=0)], ...] = shared(
+        "complexity.finetune.seeds", min_length=1, description="Of the fine-tuned readers"
+    )
+    prompted: Annotated[tuple[str, ...], BeforeValidator(tuple)] = shared(
+        "complexity.prompt.models", description="Prompted models; one without answers counts as not run"
     )
     figure_2: Literal["rouge_l", "rouge_l_paper"] = Field(
         default="rouge_l", description="The score whose means by frame Figure 2 draws and sorts"

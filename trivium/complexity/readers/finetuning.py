@@ -15,16 +15,10 @@ import torch
 from pydantic import Field, model_validator
 from torch.optim.lr_scheduler import LambdaLR
 
-from trivium.complexity.readers.interface import (
-    READERS,
-    AnyReaderSettings,
-    Reader,
-    Reading,
-    load_reader,
-)
+from trivium.complexity.readers.interface import READERS, AnyReaderSettings, Reader, Reading, load_reader
 from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.formats.answer_files import write_predictions
 from trivium.formats.frame_corpora import read_examples
@@ -117,8 +111,9 @@ class FinetuneParameters(Parameters):
     validation_batch: int = Field(default=64, ge=1, description="Readings together in validation")
     checkpoint_every: int = Field(ge=1, description="Steps between checkpoints")
     models: dict[str, dict[str, Any]] = Field(min_length=1, description="Settings of each model, by name")
-    settings: AnyReaderSettings = Field(description="Settings of the model of this cell, checked by its kind")
-    places = {"settings": "complexity.finetune.models.{name}"}  # noqa: RUF012
+    settings: AnyReaderSettings = shared(
+        "complexity.finetune.models.{name}", description="Settings of this cell's model, checked by its kind"
+    )
 
     @model_validator(mode="after")
     def _known_models(self) -> "FinetuneParameters":
