@@ -1,8 +1,10 @@
 """Stage `complexity-annotate`. The adaptation corpus with predicted frames."""
 
+from collections import Counter
 from pathlib import Path
 
 from trivium.complexity.frames.annotation import AnnotateParameters, annotate, distinct_contexts
+from trivium.complexity.frames.labels import UNKNOWN
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.core.stage import stage
 from trivium.core.tables import write_table
@@ -22,20 +24,21 @@ def main(
     read = read_squad(questions)
     contexts = distinct_contexts(read.questions)
     model = load_parser(parser, parameters.batch)
-    table, counts = annotate(model, contexts)
+    table, sentences, cut = annotate(model, contexts)
     write_table(out, table)
-    by_frame = [counts[f"frame {frame}"] for frame in model.labels.frames]
+    found = Counter(table["frame"].to_pylist())
+    by_frame = [found[frame] for frame in model.labels.frames]
     return {
         "contexts": float(len(contexts)),
         "questions": float(len(read.questions)),
         "questions_dropped": float(sum(read.dropped.values())),
-        "contexts_without_frame": float(counts["contexts_without_frame"]),
-        "sentences": float(counts["sentences"]),
-        "sentences_cut": float(counts["sentences_cut"]),
-        "frames_found": float(sum(by_frame)),
-        "elements_found": float(counts["elements"]),
+        "contexts_without_frame": float(len(contexts) - len(table["text"].unique())),
+        "sentences": float(sentences),
+        "sentences_cut": float(cut),
+        "frames_found": float(len(table)),
+        "elements_found": float(sum(map(len, table["elements"]))),
         "distinct_frames": float(sum(count > 0 for count in by_frame)),
         "frames_never_found": float(sum(count == 0 for count in by_frame)),
         "frame_entropy_bits": entropy_bits(by_frame),
-        "unknown_lexical_units": float(counts["unknown_lexical_units"]),
+        "unknown_lexical_units": float(table["part_of_speech"].to_pylist().count(UNKNOWN)),
     }

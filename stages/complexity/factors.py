@@ -2,10 +2,8 @@
 
 from pathlib import Path
 
-import pyarrow as pa
-
 from trivium.complexity.factors.corpora import Corpora, known_inflections, lexical_units, predicted_units
-from trivium.complexity.factors.registry import AnyFactors, FactorsParameters, factor_rows, table_schema
+from trivium.complexity.factors.registry import AnyFactors, FactorsParameters, factor_table
 from trivium.core.stage import stage
 from trivium.core.tables import write_table
 from trivium.formats.conllu import read_conllu
@@ -33,7 +31,6 @@ def main(
         syntax=trees,
         inflections=known_inflections(trees, [*trained, *evaluation]),
     )
-    chosen = parameters.chosen()
-    rows, metrics = factor_rows(examples, corpora, chosen)
-    write_table(out, pa.Table.from_pylist(rows, schema=table_schema(chosen)))
+    table, metrics = factor_table(examples, corpora, parameters.chosen())
+    write_table(out, table)
     return metrics

@@ -83,12 +83,10 @@ def frame_rows(
     that occur in training and evaluation.
     """
     units = lexical_units(training)
-    names: dict[str, dict[bool, set[str]]] = {}
-    for text in [*training, *{example.text.id: example.text for example in examples}.values()]:
-        for instance in text.frames:
-            own_names = names.setdefault(instance.frame, {True: set(), False: set()})
-            for element in instance.elements:
-                own_names[element.core == "core"].add(element.name)
+    texts = [*training, *{example.text.id: example.text for example in examples}.values()]
+    instances = [instance for text in texts for instance in text.frames]
+    names = {(instance.frame, part.core == "core", part.name) for instance in instances for part in instance.elements}
+    of_frame = Counter((frame, is_core) for frame, is_core, _ in names)
     rows = []
     for frame in sorted(set(table.frames.tolist())):
         members = table.frames == frame
@@ -102,8 +100,8 @@ def frame_rows(
                 "occurrences": sum(counts),
                 "triggers": len(counts),
                 "entropy": entropy_bits(counts) if counts else "",
-                "core_elements": len(names[frame][True]),
-                "other_elements": len(names[frame][False]),
+                "core_elements": of_frame[frame, True],
+                "other_elements": of_frame[frame, False],
                 "elements": float(np.mean([len({part.name for part in example.frame.elements}) for example in own])),
                 MEAN: float(means.mean()),
                 **dict(zip(scores.models, means.tolist(), strict=True)),

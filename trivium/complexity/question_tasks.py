@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from trivium.core.errors import BadInput
-from trivium.formats.framed_texts import AnnotatedText, Example, FrameInstance
+from trivium.formats.framed_texts import AnnotatedText, Example
 from trivium.formats.label_studio import read_export
 from trivium.measures.french import words
 
@@ -64,19 +64,18 @@ def read_questions(export: Path, texts: Sequence[AnnotatedText]) -> list[Example
     Raises:
         BadInput: see `read_export`; or a task is of another text, frame or element than there are, or has no question.
     """
-    of = {text.id: text for text in texts}
+    places = {
+        (text.id, str(number), element.name, str(element.span.start), str(element.span.end)): (text, frame, element)
+        for text in texts
+        for number, frame in enumerate(text.frames)
+        for element in frame.elements
+    }
     examples = []
     for task in read_export(export, {_CONTROL: "text"}):
-        data = task.data
-        text = of.get(str(data.get("text_id")))
-        numbered = dict(enumerate(text.frames if text else ()))
-        frame: FrameInstance | None = numbered.get(data.get("number", -1))
-        key = (data.get("element"), data.get("start"), data.get("end"))
-        elements = frame.elements if frame else ()
-        answers = [element for element in elements if (element.name, element.span.start, element.span.end) == key]
-        if text is None or frame is None or not answers:
-            got = {name: data.get(name) for name in ("text_id", "number", "element", "start", "end")}
+        got = {name: str(task.data.get(name)) for name in ("text_id", "number", "element", "start", "end")}
+        if tuple(got.values()) not in places:
             raise BadInput("no such element in these texts", file=export, row=task.row, field="data", got=got)
+        text, frame, answer = places[tuple(got.values())]
         for annotation in task.annotations:
             question = " ".join(annotation.controls.get(_CONTROL, ())).strip()
             if not question:
@@ -85,18 +84,17 @@ def read_questions(export: Path, texts: Sequence[AnnotatedText]) -> list[Example
             context = {
                 element.name
                 for element in frame.elements
-                if element != answers[0]
-                and 2 * len(said & (own := set(words(element.span.of(text.text))))) >= len(own) > 0
+                if element != answer and 2 * len(said & (own := set(words(element.span.of(text.text))))) >= len(own) > 0
             }
             examples.append(
                 Example(
-                    id=f"{text.id}-{data['number']}-{answers[0].name}-{key[1]}-{annotation.annotator}",
+                    id=f"{text.id}-{got['number']}-{answer.name}-{answer.span.start}-{annotation.annotator}",
                     text=text,
                     question=question,
-                    answer=answers[0].span,
+                    answer=answer.span,
                     frame=frame,
-                    answer_element=answers[0].name,
-                    context_elements=tuple(sorted(context - {answers[0].name})),
+                    answer_element=answer.name,
+                    context_elements=tuple(sorted(context - {answer.name})),
                     chain=(),
                 )
             )

@@ -86,7 +86,7 @@ def test_a_long_question_is_cut_and_counted(reader):
     assert features.counts["questions_cut"] == 1
     (first, *_) = features.items
     assert first.tokens <= 64
-    assert first.window.first - 3 <= question_limit(64)
+    assert first.first - 3 <= question_limit(64)
 
 
 def test_an_answer_in_no_window_is_left_out_and_counted(reader):
@@ -94,7 +94,7 @@ def test_an_answer_in_no_window_is_left_out_and_counted(reader):
     lost = question(sentence * 8, (sentence * 6).strip())
     features = reader.features([lost, *questions(3)])
     assert features.counts["answers_lost"] == 1
-    assert {feature.window.owner for feature in features.items} == {1, 2, 3}
+    assert {feature.owner for feature in features.items} == {1, 2, 3}
 
 
 def test_windows_without_the_answer_point_to_the_first_token(reader):
@@ -103,7 +103,7 @@ def test_windows_without_the_answer_point_to_the_first_token(reader):
     *others, last = features.items
     assert [(each.start, each.end) for each in others] == [(0, 0)] * len(others)
     assert features.counts["windows_without_answer"] == len(others) > 0
-    left, right = last.window.characters(last.start, last.end)
+    left, right = last.characters(last.start, last.end)
     assert context[left:right] == "Le consul"
 
 

@@ -26,7 +26,7 @@ from tests.complexity.paper_factors import FACTORS, chosen, labels
 from trivium.complexity.effects.analysed_tables import read_factors, read_names
 from trivium.complexity.factors.corpora import Corpora, Inflections, known_inflections, lexical_units
 from trivium.complexity.factors.members.f4 import Arcs, arcs
-from trivium.complexity.factors.registry import AnyFactors, factor_rows, table_schema
+from trivium.complexity.factors.registry import AnyFactors, factor_table
 from trivium.core.tables import read_table, write_table
 from trivium.formats.conllu import write_conllu
 from trivium.formats.frame_corpora import write_examples, write_texts
@@ -56,8 +56,8 @@ def corpora(**changes):
 
 def column(name, examples=EXAMPLES, **changes):
     known = corpora(**{key: changes.pop(key) for key in list(changes) if key in Corpora.__annotations__})
-    rows, metrics = factor_rows(examples, known, asked(**changes))
-    return [row[name] for row in rows], metrics
+    table, metrics = factor_table(examples, known, asked(**changes))
+    return table[name].to_pylist(), metrics
 
 
 def test_f0_cuts_where_the_examples_split_most_evenly():
@@ -91,17 +91,16 @@ def test_the_other_readings_stand_beside():
     adaptation = {
         name: Counter({"x.verb": count}) for name, count in {"Besieging": 40, "Taking": 9, "Digging": 20}.items()
     }
-    rows, metrics = factor_rows(EXAMPLES, corpora(adaptation=adaptation), both)
-    assert [row["f0"] for row in rows] == [row["f0_other"] for row in rows] == [False, False, True, True, False, True]
-    assert [row["f3_other"] for row in rows] == [None, True, None, None, None, None]
+    table, metrics = factor_table(EXAMPLES, corpora(adaptation=adaptation), both)
+    assert table["f0"].to_pylist() == table["f0_other"].to_pylist() == [False, False, True, True, False, True]
+    assert table["f3_other"].to_pylist() == [None, True, None, None, None, None]
     assert (metrics["f3_other_share"], metrics["f3_other_uncounted"]) == (1 / 6, 5)
-    table = table_schema(both)
-    assert [name for name in table.names if name.endswith("_other")] == ["f0_other", "f3_other"]
+    assert [name for name in table.schema.names if name.endswith("_other")] == ["f0_other", "f3_other"]
     # Besieging's 40 are the fewer half of 40 + 60, three of six examples have more than 7.
     often = {name: Counter({"x.verb": count}) for name, count in {"Besieging": 40, "Taking": 7, "Digging": 60}.items()}
-    rows, _ = factor_rows(EXAMPLES, corpora(adaptation=often), both)
-    assert [row["f0"] for row in rows] == [False, False, True, True, False, True]
-    assert [row["f0_other"] for row in rows] == [True] * 6
+    table, _ = factor_table(EXAMPLES, corpora(adaptation=often), both)
+    assert table["f0"].to_pylist() == [False, False, True, True, False, True]
+    assert table["f0_other"].to_pylist() == [True] * 6
 
 
 def test_inflections():
@@ -241,9 +240,9 @@ def run(folder, **changes):
 
 def test_the_stage_writes_the_table(world):
     metrics = run(world)
-    rows, expected = factor_rows(EXAMPLES, corpora(), asked())
+    written, expected = factor_table(EXAMPLES, corpora(), asked())
     assert metrics == expected
-    assert read_table(world / "factors.parquet").to_pylist() == rows
+    assert read_table(world / "factors.parquet").equals(written)
     assert read_table(world / "factors.parquet").schema.names == [
         *("id", "text_id", "frame", "answer_element"),
         *FACTORS,

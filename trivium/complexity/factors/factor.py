@@ -19,10 +19,6 @@ from trivium.formats.framed_texts import Example
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
-class NoParameters(Parameters):
-    """Parameters of a factor that has none."""
-
-
 @dataclass(frozen=True)
 class Judged:
     """A factor's answers on all examples, in their order.
@@ -42,7 +38,7 @@ class Factor(ABC):
 
     name: ClassVar[str]  # of its module, of its line in params.yaml, and of its column
     description: ClassVar[str]  # what it asks, in a line
-    settings: ClassVar[type[Parameters]] = NoParameters
+    settings: ClassVar[type[Parameters]] = Parameters  # model of its parameters, without any by default
     columns: ClassVar[Mapping[str, pa.DataType]] = {}  # types of the columns that it adds to the table
     # What it says, with the parameters of params.yaml, of the six examples of tests/complexity/factor_world.py.
     tiny: ClassVar[tuple[bool | None, ...]]

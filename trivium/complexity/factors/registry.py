@@ -3,7 +3,7 @@
 A factor is yes (E_f, expected harder), no (Ē_f) or neither (null, counted).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -36,17 +36,11 @@ class FactorsParameters(Parameters):
         return [FACTORS[name](values) for name, values in sections.items() if values is not None]
 
 
-def _fields() -> dict[str, Any]:
-    return {
-        name: (
-            factor.settings | None,
-            Field(default=None, description=f"{factor.description} Absent or null: not asked"),
-        )
-        for name, factor in FACTORS.items()
-    }
-
-
-AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=FactorsParameters, **_fields())
+_FIELDS: dict[str, Any] = {
+    name: (factor.settings | None, Field(default=None, description=f"{factor.description} Absent or null: not asked"))
+    for name, factor in FACTORS.items()
+}
+AnyFactors: type[FactorsParameters] = create_model("AnyFactors", __base__=FactorsParameters, **_FIELDS)
 
 
 def table_schema(factors: Sequence[Factor]) -> pa.Schema:
@@ -57,46 +51,40 @@ def table_schema(factors: Sequence[Factor]) -> pa.Schema:
     return schema({factor.name: factor.label for factor in factors}, dict(sorted(columns.items())), others)
 
 
-def factor_rows(
+def factor_table(
     examples: Sequence[Example], corpora: Corpora, factors: Sequence[Factor]
-) -> tuple[list[dict[str, Any]], dict[str, float]]:
+) -> tuple[pa.Table, dict[str, float]]:
     """One row of `table_schema` an example, and the metrics: shares of yes, uncounted examples, what factors count."""
     judged = {factor.name: factor.judge(examples, corpora) for factor in factors}
-    columns = {name: answer.says for name, answer in judged.items()}
-    columns |= dict(sorted((name, values) for answer in judged.values() for name, values in answer.columns.items()))
-    columns |= {f"{name}_other": answer.other for name, answer in judged.items() if answer.other is not None}
-    rows = [
-        {
-            "id": example.id,
-            "text_id": example.text.id,
-            "frame": example.frame.frame,
-            "answer_element": example.answer_element,
-            **{name: values[row] for name, values in columns.items()},
-        }
-        for row, example in enumerate(examples)
-    ]
+    elements = [example.answer_element for example in examples]
+    columns: dict[str, Sequence[Any]] = {
+        "id": [example.id for example in examples],
+        "text_id": [example.text.id for example in examples],
+        "frame": [example.frame.frame for example in examples],
+        "answer_element": elements,
+    }
     metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
     for name, answer in judged.items():
+        columns |= {name: answer.says, **answer.columns}
         metrics |= answer.metrics
         if answer.other is not None:
-            metrics[f"{name}_other_share"] = sum(map(bool, answer.other)) / len(rows)
+            columns[f"{name}_other"] = answer.other
+            metrics[f"{name}_other_share"] = sum(map(bool, answer.other)) / len(examples)
             metrics[f"{name}_other_uncounted"] = float(sum(says is None for says in answer.other))
-    return rows, metrics | summary(rows, list(judged))
+    for name, answer in judged.items():
+        metrics |= _describe(name, answer.says, elements)
+    return pa.table(columns, table_schema(factors)), metrics
 
 
-def summary(rows: Sequence[Mapping[str, Any]], factors: Sequence[str]) -> dict[str, float]:
-    """Each factor's share of yes among all examples, uncounted examples, Cramér's V with the answer element.
+def _describe(name: str, says: Sequence[bool | None], elements: Sequence[str]) -> dict[str, float]:
+    """A factor's share of yes among all examples, uncounted examples, Cramér's V with the answer element.
 
     V as it is (`_balance`) and without its bias (`_balance_corrected`).
     """
-    metrics = {}
-    for name in factors:
-        counted = [row for row in rows if row[name] is not None]
-        metrics[f"{name}_share"] = sum(row[name] for row in counted) / len(rows)
-        metrics[f"{name}_uncounted"] = float(len(rows) - len(counted))
-        if counted:
-            sorted_two_ways = [row["answer_element"] for row in counted], [row[name] for row in counted]
-            for key, corrected in (("balance", False), ("balance_corrected", True)):
-                balance = cramers_v(*sorted_two_ways, corrected=corrected)
-                metrics |= {} if balance is None else {f"{name}_{key}": balance}
+    counted = [(element, answer) for element, answer in zip(elements, says, strict=True) if answer is not None]
+    metrics = {f"{name}_share": sum(answer for _, answer in counted) / len(says)}
+    metrics[f"{name}_uncounted"] = float(len(says) - len(counted))
+    for key, corrected in (("balance", False), ("balance_corrected", True)) if counted else ():
+        balance = cramers_v(*zip(*counted, strict=True), corrected=corrected)
+        metrics |= {} if balance is None else {f"{name}_{key}": balance}
     return metrics

@@ -3,14 +3,12 @@
 Each distinct context is read once, however many questions are asked about it.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
 
-from trivium.complexity.frames.labels import UNKNOWN
 from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.core.parameters import Parameters
 from trivium.formats.squad import SquadQuestion
@@ -47,26 +45,24 @@ def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]
     return contexts
 
 
-def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[pa.Table, Counter[str]]:
-    """The predicted frames of all contexts (`SCHEMA`), and counts.
-
-    Counts: `frame <name>`, `contexts_without_frame`, `unknown_lexical_units`, `elements`, `sentences`, `sentences_cut`.
-    """
+def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[pa.Table, int, int]:
+    """The predicted frames of all contexts (`SCHEMA`), the number of sentences, and how many of them were cut."""
     pieces: Any  # of the parser's kind
     pieces, cut = parser.prepare(list(contexts))
-    counts = Counter(sentences=len(pieces), sentences_cut=cut)
-    rows = []
-    for number, (text, frames) in enumerate(zip(contexts, parser.parse(list(contexts), pieces), strict=True)):
-        counts["contexts_without_frame"] += not frames
-        for frame in frames:
-            counts[f"frame {frame.frame}"] += 1
-            counts["unknown_lexical_units"] += frame.lexical_unit.part_of_speech == UNKNOWN
-            counts["elements"] += len(frame.elements)
-            unit = frame.lexical_unit
-            elements = [{"name": element.name, "core": element.core, "start": element.span.start,
-                         "end": element.span.end} for element in frame.elements]  # fmt: skip
-            rows.append(
-                (contexts[text][0], len(contexts[text]), number, frame.frame, unit.lemma, unit.part_of_speech,
-                 unit.span.start, unit.span.end, elements)
-            )  # fmt: skip
-    return pa.Table.from_pylist([dict(zip(SCHEMA.names, row, strict=True)) for row in rows], schema=SCHEMA), counts
+    rows = [
+        {
+            "question_id": ids[0],
+            "questions": len(ids),
+            "text": number,
+            "frame": frame.frame,
+            "lemma": frame.lexical_unit.lemma,
+            "part_of_speech": frame.lexical_unit.part_of_speech,
+            **vars(frame.lexical_unit.span),
+            "elements": [{"name": part.name, "core": part.core, **vars(part.span)} for part in frame.elements],
+        }
+        for number, (ids, frames) in enumerate(
+            zip(contexts.values(), parser.parse(list(contexts), pieces), strict=True)
+        )
+        for frame in frames
+    ]
+    return pa.Table.from_pylist(rows, schema=SCHEMA), len(pieces), cut

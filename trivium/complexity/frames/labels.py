@@ -56,12 +56,8 @@ class FrameLabels:
 
     def allowed_elements(self) -> NDArray[np.bool_]:
         """(frames, 1 + 2 names): which element tags each frame may have."""
-        allowed = np.zeros((len(self.elements), 1 + 2 * len(self.names)), dtype=bool)
-        allowed[:, 0] = True
-        for row, frame in enumerate(self.frames):
-            for column, name in enumerate(self.names):
-                allowed[row, 1 + 2 * column : 3 + 2 * column] = name in self.elements[frame]
-        return allowed
+        tags = [name for name in self.names for _ in ("B", "I")]
+        return np.array([[True, *(name in self.elements[frame] for name in tags)] for frame in self.frames])
 
     def to_json(self) -> dict[str, Any]:
         """Return the content of `labels.json`."""

@@ -108,7 +108,6 @@ def _windows(
 class PlacedFrame:
     """A gold frame in the window that holds its trigger: first and last word of the trigger."""
 
-    text: int
     instance: FrameInstance
     window: Window
     first: int
@@ -126,7 +125,7 @@ def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> t
             for window in by_text.get(place, ()):
                 words = words_under(window, instance.lexical_unit.span)
                 if words is not None:
-                    placed.append(PlacedFrame(place, instance, window, *words))
+                    placed.append(PlacedFrame(instance, window, *words))
                     break
             else:
                 lost += 1

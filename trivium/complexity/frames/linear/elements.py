@@ -42,13 +42,13 @@ class EvokedFrame(NamedTuple):
     def of(cls, words: Words, instance: FrameInstance) -> "EvokedFrame | None":
         """A frame of a text; None when its trigger has no word here."""
         place = words.under(instance.lexical_unit.span)
-        return None if place is None else cls(Stretch(words, *place), instance)
+        return None if place is None else cls(place, instance)
 
     @property
     def elements(self) -> frozenset[Named]:
         """Its elements; those without any word in the sentence are left out."""
         named = ((element.name, self.place.words.under(element.span)) for element in self.instance.elements)
-        return frozenset((name, *bounds) for name, bounds in named if bounds is not None)
+        return frozenset((name, place.first, place.after) for name, place in named if place is not None)
 
     @property
     def trigger(self) -> str:

@@ -67,10 +67,10 @@ class Words:
     def __len__(self) -> int:
         return len(self.spans)
 
-    def under(self, span: Span) -> tuple[int, int] | None:
-        """First word and the one after the last that share a character with a span; None when there is none."""
+    def under(self, span: Span) -> "Stretch | None":
+        """The words that share a character with a span; None when there is none."""
         touched = [place for place, word in enumerate(self.spans) if word.overlaps(span)]
-        return (touched[0], touched[-1] + 1) if touched else None
+        return Stretch(self, touched[0], touched[-1] + 1) if touched else None
 
     def describe(self, places: Mapping[str, int]) -> dict[str, str]:
         """Form, stem, class and ending (`w`, `s`, `c`, `e` and the place's name); `#` where no word is."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix, load_npz, save_npz
 
-from trivium.complexity.frames.labels import FrameLabels, Unit, collect_labels
+from trivium.complexity.frames.labels import FrameLabels, collect_labels
 from trivium.complexity.frames.linear import features as hashed
 from trivium.complexity.frames.linear.elements import Elements, EvokedFrame, learn_elements
 from trivium.complexity.frames.linear.features import Features, Stretch, Weights, Words
@@ -25,7 +25,7 @@ from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit
 
-Option = tuple[Unit, str]  # "": the unit evokes no frame here
+Option = tuple[str, str, str]  # lemma, part of speech, frame; "": the unit evokes no frame here
 Taught = Mapping[Stretch, AbstractSet[Option]]  # of each annotated trigger the options that are right
 PENALTY = 1e-4
 NEAR = 6  # words on each side of a trigger that are known to be near
@@ -48,16 +48,16 @@ class Triggers:
     def learn(cls, taught: Taught, silent: Iterable[Words], seed: int) -> "Triggers":
         """Learn from annotated triggers, and from what their lexicon has in `silent` sentences, unless annotated."""
         counts = Counter((place.stem, option) for place, options in taught.items() for option in options)
-        frames = Counter(frame for _, (_, frame) in counts.elements() if frame)
+        frames = Counter(frame for _, (_, _, frame) in counts.elements() if frame)
         options_of: dict[str, set[Option]] = {}
-        for stem, (unit, frame) in counts:
-            for known in (stem, " ".join(map(hashed.stem_of, unit[0].lower().split()))):
-                options_of.setdefault(known, set()).update([(unit, frame), (unit, "")])
+        for stem, (lemma, part_of_speech, frame) in counts:
+            for known in (stem, " ".join(map(hashed.stem_of, lemma.lower().split()))):
+                options_of.setdefault(known, set()).update((lemma, part_of_speech, name) for name in (frame, ""))
         usual = min(frames, key=lambda frame: (-frames[frame], frame), default="")
         triggers = cls({stem: sorted(options) for stem, options in sorted(options_of.items())}, usual, np.zeros(0))
         annotated = {(place.words, at) for place in taught for at in range(place.first, place.after)}
         none: Taught = {
-            place: {option for option in triggers.options(place) if not option[1]}
+            place: {option for option in triggers.options(place) if not option[2]}
             for words in silent
             for place in triggers.candidates(words)
             if annotated.isdisjoint((words, at) for at in range(place.first, place.after))
@@ -71,16 +71,16 @@ class Triggers:
     def find(self, words: Words) -> list[FrameInstance]:
         """Triggers with their most likely frames, where a frame is likelier than none; the longest at each place."""
         best = ((place, self._best(place, self.options(place))) for place in self.candidates(words))
-        return [FrameInstance(frame, LexicalUnit(*unit, place.span), ()) for place, (unit, frame) in best if frame]
+        return [FrameInstance(frame, LexicalUnit(*unit, place.span), ()) for place, (*unit, frame) in best if frame]
 
     def frame(self, place: Stretch | None, unit: LexicalUnit) -> str:
         """The frame of a given trigger, among those of its lexical unit; of a new unit those of its stem."""
         if place is None:
             return self.usual
         named = (unit.lemma, unit.part_of_speech)
-        options = sorted({option for listed in self.lexicon.values() for option in listed if option[0] == named})
-        options = [option for option in options or self.options(place) if option[1]]
-        return self._best(place, options)[1] if options else self.usual
+        options = sorted({option for listed in self.lexicon.values() for option in listed if option[:2] == named})
+        options = [option for option in options or self.options(place) if option[2]]
+        return self._best(place, options)[2] if options else self.usual
 
     def candidates(self, words: Words) -> Iterator[Stretch]:
         """Stretches whose stem the lexicon has, the longest at each place, none inside another."""
@@ -109,10 +109,10 @@ def _rows(place: Stretch, options: Sequence[Option]) -> list[Features]:
     near = np.concatenate([hashed.fill_in("context", values), hashed.hash_names(f"near {stem}" for stem in stems)])
     far = np.concatenate([near, hashed.hash_names(f"somewhere {stem}" for stem in sorted(set(words.stems)))])
     rows = []
-    for unit, frame in options:
-        said, part = "frame" if frame else "none", unit[1]
-        of_option = hashed.join_keys(far, (f"frame {frame}", f"lemma {unit[0]} {said}"))
-        keys = (f"unit {'.'.join(unit)} {frame}", f"form {place.form} {part} {frame}", said, f"{part} {said}")
+    for lemma, part, frame in options:
+        said = "frame" if frame else "none"
+        of_option = hashed.join_keys(far, (f"frame {frame}", f"lemma {lemma} {said}"))
+        keys = (f"unit {lemma}.{part} {frame}", f"form {place.form} {part} {frame}", said, f"{part} {said}")
         rows.append(np.concatenate([of_option, hashed.join_keys(near, keys)]))
     return rows
 
@@ -140,12 +140,12 @@ class LinearFrameParser:
             BadInput: fewer than two frames with an element.
         """
         pieces, _ = cls.prepare([text.text for text in texts])
-        pairs = [(words, instance) for number, words in pieces for instance in texts[number].frames]
-        evoked = [frame for pair in pairs if (frame := EvokedFrame.of(*pair)) is not None]
+        placed = (EvokedFrame.of(words, frame) for number, words in pieces for frame in texts[number].frames)
+        evoked = [frame for frame in placed if frame is not None]
         right: dict[Stretch, set[Option]] = defaultdict(set)
         for place, instance in evoked:
             unit, name = instance.lexical_unit, "" if instance.frame in no_frames else instance.frame
-            right[place].add(((unit.lemma, unit.part_of_speech), name))
+            right[place].add((unit.lemma, unit.part_of_speech, name))
         framed = [frame for frame in evoked if frame.instance.frame not in no_frames]
         if sum(bool(frame.elements) for frame in framed) < 2:
             raise BadInput("no frame with elements to learn from", got=f"{len(texts)} texts", expected="two or more")
@@ -216,9 +216,6 @@ def load_linear(folder: Path, tree: dict[str, Any]) -> LinearFrameParser:
         raise BadInput("a linear parser of an earlier version", file=folder, expected="one that is trained again")
     weights, *of_elements = load_npz(folder / WEIGHTS).toarray()
     labels = FrameLabels.from_json(tree)
-    lexicon = {
-        stem: [((lemma, part_of_speech), frame) for (lemma, part_of_speech), frame in options]
-        for stem, options in tree["lexicon"].items()
-    }
+    lexicon: dict[str, list[Any]] = {stem: list(map(tuple, options)) for stem, options in tree["lexicon"].items()}
     triggers = Triggers(lexicon, tree["usual"], weights)
     return LinearFrameParser(labels, triggers, Elements(labels.elements, *of_elements))

@@ -7,7 +7,7 @@ stands for "not in this window". Windows of a fixed length slide over long conte
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
@@ -32,13 +32,15 @@ _CHUNK = 250  # questions tokenised at once
 
 @dataclass(frozen=True)
 class Window:
-    """A question with one window of its context."""
+    """A question with one window of its context, and where the answer starts and ends in it: 0, 0 if it is not here."""
 
     owner: int  # number of the question
     ids: NDArray[np.int32]  # tokens; from the first context token on they are of the second segment
     first: int  # context token
     last: int  # the token after the last of the context; equal to `first` when the window holds none
     offsets: NDArray[np.int32]  # (last - first, 2), where the context's tokens start and end in it, in characters
+    start: int = 0
+    end: int = 0  # inclusive, as `start` a token
 
     @property
     def tokens(self) -> int:
@@ -92,20 +94,6 @@ def windows_of(
             offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
             windows.append(Window(start + owner, ids, first, last, offsets))
     return windows, cut
-
-
-@dataclass(frozen=True)
-class Target:
-    """A window and the tokens where the answer starts and ends in it; (0, 0): it is not in this window."""
-
-    window: Window
-    start: int
-    end: int
-
-    @property
-    def tokens(self) -> int:
-        """Length of the window."""
-        return self.window.tokens
 
 
 class ExtractiveSettings(ReaderSettings):
@@ -167,13 +155,14 @@ class ExtractiveReader(Reader):
         a token: a little more than the answer is the target).
         """
         windows, cut = self._windows(questions)
-        targets: list[list[Target]] = [[] for _ in questions]
+        targets: list[list[Window]] = [[] for _ in questions]
         answered, off = set(), set()
         for window in windows:
             question = questions[window.owner]
-            text, start = question.answers[0]
-            place = window.place(start, start + len(text))
-            targets[window.owner].append(Target(window, *(place or (0, 0))))
+            text, begin = question.answers[0]
+            place = window.place(begin, begin + len(text))
+            start, end = place or (0, 0)
+            targets[window.owner].append(replace(window, start=start, end=end))
             if place:
                 answered.add(window.owner)
                 left, right = window.characters(*place)
@@ -189,9 +178,9 @@ class ExtractiveReader(Reader):
         }
         return Features(kept, counts)
 
-    def loss(self, features: Sequence[Target]) -> Tensor:
+    def loss(self, features: Sequence[Window]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
-        starts, ends = self._log_probabilities([target.window for target in features])
+        starts, ends = self._log_probabilities(features)
         places = torch.tensor([[target.start, target.end] for target in features], device=starts.device)
         rows = torch.arange(len(features), device=starts.device)
         return -(starts[rows, places[:, 0]] + ends[rows, places[:, 1]]).mean() / 2
