@@ -65,7 +65,7 @@ def read_questions(export: Path, texts: Sequence[AnnotatedText]) -> list[Example
         BadInput: see `read_export`; or a task is of another text, frame or element than there are, or has no question.
     """
     places = {
-        (text.id, str(number), element.name, str(element.span.start), str(element.span.end)): (text, frame, element)
+        tuple(map(str, (text.id, number, element.name, element.span.start, element.span.end))): (text, frame, element)
         for text in texts
         for number, frame in enumerate(text.frames)
         for element in frame.elements

@@ -143,20 +143,15 @@ class Sides:
 class Difference:
     """The difference of two systems over trainings and items.
 
-    Attributes:
-        value: mean over trainings of the difference of the two means.
-        low, high: percentile interval of the bootstrap.
-        error: standard error, the bootstrap's standard deviation.
-        smallest: the smallest true difference that a two-sided test at this confidence finds with the wanted power.
-        p_items: of the paired randomization test on the trainings' means, which asks of other items and not of other
-            trainings; None where sides are not paired.
+    `p_items` is of the paired randomization test on the trainings' means, which asks of other items and not of other
+    trainings; None where sides are not paired.
     """
 
-    value: float
-    low: float
+    value: float  # mean over trainings of the difference of the two means
+    low: float  # of the percentile interval of the bootstrap
     high: float
-    error: float
-    smallest: float
+    error: float  # standard error, the bootstrap's standard deviation
+    smallest: float  # true difference that a two-sided test at this confidence finds with the wanted power
     p_items: float | None
 
 
@@ -201,17 +196,11 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
 
 @dataclass(frozen=True)
 class ContrastMean:
-    """A mean with its standard error, in the unit of the contrasts.
-
-    Attributes:
-        value: the mean.
-        error: its standard error.
-        freedom: degrees of freedom of its t.
-    """
+    """A mean with its standard error, in the unit of the contrasts."""
 
     value: float
     error: float
-    freedom: float
+    freedom: float  # degrees of freedom of its t
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """Low and high, `value ∓ t · error`."""

@@ -145,7 +145,7 @@ def test_what_cannot_be_taught_is_counted(base):
     assert counts == {
         "triggers_overlapping": 1, "elements_overlapping": 1, "elements_outside_window": 1, "elements_widened": 1
     }  # fmt: skip
-    assert [[labels.frames[kind] for kind, _, _ in bio_spans(taught.tags)] for taught in triggers] == [
+    assert [[labels.frames[kind] for kind, _, _ in bio_spans(tags)] for _, tags in triggers] == [
         ["Losing"],
         ["Discovery"],
     ]

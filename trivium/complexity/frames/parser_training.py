@@ -4,7 +4,6 @@ With an encoder, both kinds of reading are trained together, for a fixed number 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -29,13 +28,7 @@ from trivium.nets import training
 from trivium.nets.frame_parser import tagging_loss
 from trivium.nets.tokens import pad
 
-
-@dataclass(frozen=True)
-class TaughtReading:
-    """A reading and the tag of each of its words."""
-
-    reading: Reading
-    tags: NDArray[np.int64]
+TaughtReading = tuple[Reading, NDArray[np.int64]]  # with the tag of each of its words
 
 
 def teach(
@@ -67,8 +60,8 @@ def teach(
             if not _add(spans, (name_numbers[element.name], *words)):
                 counts["elements_overlapping"] += 1
         reading = Reading(gold.window, 1 + frame, (gold.first, gold.last))
-        elements.append(TaughtReading(reading, bio_tags(spans, len(gold.window.words))))
-    first = [TaughtReading(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
+        elements.append((reading, bio_tags(spans, len(gold.window.words))))
+    first = [(Reading(window), bio_tags(triggers[id(window)], len(window.words))) for window in windows]
     return first, elements, counts
 
 
@@ -111,14 +104,14 @@ class FrameParserParameters(Parameters):
 
 def mean_loss(parser: FrameParser, taught: Sequence[TaughtReading]) -> torch.Tensor:
     """Mean cross-entropy over the words of readings of one kind."""
-    logits = parser.logits(collate([example.reading for example in taught], parser.tokenizer.pad_token_id))
-    tags = pad([example.tags for example in taught], -100)
+    logits = parser.logits(collate([reading for reading, _ in taught], parser.tokenizer.pad_token_id))
+    tags = pad([tags for _, tags in taught], -100)
     return tagging_loss(logits, tags.to(logits.device))
 
 
 def _add_gradient(parser: FrameParser, taught: Sequence[TaughtReading], micro_batch: int) -> float:
     """Add the gradient of the mean loss over words of readings of one kind; returns the loss."""
-    words = [len(example.tags) for example in taught]
+    words = [len(tags) for _, tags in taught]
     return training.add_gradient(
         len(taught), micro_batch, lambda part: mean_loss(parser, taught[part]) * (sum(words[part]) / sum(words))
     )

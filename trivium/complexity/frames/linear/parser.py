@@ -71,7 +71,11 @@ class Triggers:
     def find(self, words: Words) -> list[FrameInstance]:
         """Triggers with their most likely frames, where a frame is likelier than none; the longest at each place."""
         best = ((place, self._best(place, self.options(place))) for place in self.candidates(words))
-        return [FrameInstance(frame, LexicalUnit(*unit, place.span), ()) for place, (*unit, frame) in best if frame]
+        return [
+            FrameInstance(frame, LexicalUnit(lemma, part_of_speech, place.span), ())
+            for place, (lemma, part_of_speech, frame) in best
+            if frame
+        ]
 
     def frame(self, place: Stretch | None, unit: LexicalUnit) -> str:
         """The frame of a given trigger, among those of its lexical unit; of a new unit those of its stem."""
