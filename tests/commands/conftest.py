@@ -4,8 +4,7 @@ import pytest
 from PIL import Image
 
 from tests.commands.shared_project import write_shared_project
-from trivium.commands.push import write_folder
-from trivium.commands.sharing_kinds import pack_output
+from trivium.commands.push import pack_output, write_folder
 
 
 @pytest.fixture(scope="session")

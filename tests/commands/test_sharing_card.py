@@ -6,8 +6,8 @@ import pytest
 from huggingface_hub import DatasetCard
 
 from tests.commands.shared_project import BLIP, CLIP, front_matter, write_lock
+from trivium.commands.push import pack_output
 from trivium.commands.sharing import Output, card_of
-from trivium.commands.sharing_kinds import pack_output
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 
