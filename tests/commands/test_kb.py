@@ -103,12 +103,18 @@ def run(capsys, *arguments):
 def test_what_is_refused_before_anything_is_written(tmp_path, capsys):
     museum = write_folder(tmp_path / "museum", 1)
     write_clip(tmp_path / "clip")
+    (tmp_path / "modules.json").write_text("[]")
     encoder = ["--image-encoder", f"clip={tmp_path / 'clip'}"]
     for arguments, message in (
         ([tmp_path / "nowhere", "--out", tmp_path / "base", *encoder], "no such folder or table"),
         ([museum, "--out", tmp_path / "base"], "no encoder of pictures"),
         ([museum, "--out", tmp_path / "clip", *encoder], "the folder holds something else"),
-        ([museum, "--out", tmp_path / "base", *encoder, *encoder], "two encoders have the same name"),
+        (
+            [museum, "--out", tmp_path / "base", *encoder, *encoder],
+            "two systems have the same name; got ['bm25', 'clip",
+        ),
+        ([museum, "--out", tmp_path / "base", *encoder, "--text-encoder", f"clip={tmp_path}"], "the same name"),
+        ([museum, "--out", tmp_path / "base", *encoder, "--text-encoder", f"bm25={tmp_path}"], "the same name"),
         (["--out", tmp_path / "base"], "there is no base yet"),
     ):
         status, _, complained = run(capsys, *arguments)

@@ -42,13 +42,14 @@ def settings_of(arguments: Namespace) -> "BaseSettings":
 
     if not arguments.source.exists():  # a wrong path is named before a missing encoder
         raise BadInput("no such folder or table", file=arguments.source)
-    values: dict[str, Any] = {"version": VERSION, "source": str(arguments.source.resolve())}
-    for make, option in ((image_encoder, "image_encoder"), (text_encoder, "text_encoder")):
-        named = list(map(make, getattr(arguments, option)))
-        values[f"{option}s"] = dict(named)
-        if len(values[f"{option}s"]) < len(named):
-            problem, field = "two encoders have the same name", f"--{option.replace('_', '-')}"
-            raise BadInput(problem, field=field, got=[name for name, _ in named], expected="another NAME= for one")
+    images, texts = map(image_encoder, arguments.image_encoder), map(text_encoder, arguments.text_encoder)
+    named = {"image_encoders": list(images), "text_encoders": list(texts)}
+    names = ["bm25", *(name for several in named.values() for name, _ in several)]
+    if len(set(names)) < len(names):
+        raise BadInput("two systems have the same name", field="--image-encoder, --text-encoder", got=names,
+                       expected="another NAME= for one")  # fmt: skip
+    values: dict[str, Any] = {name: dict(several) for name, several in named.items()}
+    values |= {"version": VERSION, "source": str(arguments.source.resolve())}
     values |= {} if arguments.words is None else {"words": arguments.words}
     models = [*values["image_encoders"].values(), *values["text_encoders"].values()]
     values["invented"] = any(is_stand_in(Path(model.rpartition(":")[2])) for model in models)
