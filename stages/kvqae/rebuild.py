@@ -1,6 +1,6 @@
 """Stage `kvqae-rebuild`. Make a data set of what annotators kept, with splits that share no image, and measure it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container
 from pathlib import Path
 
 from trivium.core.atomic import write_atomically
@@ -57,15 +57,11 @@ def main(
         write_images(target / "images" / "questions", ((new, shards.read(name)) for name, new in names.items()))
         persons = {question.wikidata_id for question in questions.values() if question.human}
         metrics |= _statistics(target / "viquae", persons)
-    described = _statistics(released / "viquae", _persons(released / "wikidata.jsonl"))
+    persons = {entity.id for entity in read_entities(released / "wikidata.jsonl") if entity.human}
+    described = _statistics(released / "viquae", persons)
     return metrics | {f"released_{name}": value for name, value in described.items()}
 
 
-def _statistics(folder: Path, persons: Iterable[str]) -> dict[str, float]:
-    return rebuilding.dataset_statistics(
-        {split: read_questions(folder / f"{split}.jsonl") for split in SPLITS}, set(persons)
-    )
-
-
-def _persons(wikidata: Path) -> Iterator[str]:
-    return (entity.id for entity in read_entities(wikidata) if entity.human)
+def _statistics(folder: Path, persons: Container[str]) -> dict[str, float]:
+    splits = {split: read_questions(folder / f"{split}.jsonl") for split in SPLITS}
+    return rebuilding.dataset_statistics(splits, persons)

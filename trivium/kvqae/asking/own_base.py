@@ -147,7 +147,11 @@ class OwnBase(Base):
         texts, images = list(self.text_systems), [name for name in runs if name not in self.text_systems]
         share = PICTURE_SHARE if images else 0.0
         weights = dict.fromkeys(texts, (1 - share) / len(texts)) | dict.fromkeys(images, share / max(1, len(images)))
-        by = {name: _scale_of_texts(runs[name]) for name in texts} | {BROUGHT: Scale(0.0, 1.0)}
+        by = {BROUGHT: Scale(0.0, 1.0)}
+        for name in texts:
+            scale = scale_of(np.array(list(scores_of(runs[name]).values())))
+            # Lucene separates ties by a millionth: such scores count as equal.
+            by[name] = Scale(scale.mean, scale.deviation if scale.deviation > NOISE else np.inf)
         for calibration in self._calibrations.values():
             by |= {name: Scale(*scale) for name, scale in calibration.scales.items()}
         return fuse(runs, weights, by, DEPTH)
@@ -161,9 +165,3 @@ class OwnBase(Base):
             return read_bytes(path, LARGEST_IMAGE) if building.hash_of(path) == shown["sha256"] else None
         except BadInput:
             return None
-
-
-def _scale_of_texts(run: Run) -> Scale:
-    scale = scale_of(np.array(list(scores_of(run).values())))
-    # Lucene separates ties by a millionth: such scores count as equal.
-    return Scale(scale.mean, scale.deviation if scale.deviation > NOISE else np.inf)
