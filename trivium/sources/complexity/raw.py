@@ -5,11 +5,11 @@ as a leak (corpora are cut in many ways, and the paper takes its frame frequenci
 same id of two different texts or questions is an error.
 """
 
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
 from zlib import crc32
 
 from trivium.core.errors import BadInput
@@ -171,27 +171,25 @@ def take_piaf(out: Path, downloads: Path) -> dict[str, Path]:
     An article's split follows from its title. Answers at wrong places are left for the readers of the files to handle.
     Returns the file of each split.
     """
-    from trivium.sources.download import Hub  # half a second to import, and only downloads need it
+    from trivium.sources.download import fetch_into  # half a second to import, and only downloads need it
 
     questions: dict[str, list[SquadQuestion]] = {split: [] for split in _TENTHS}
-    hub = Hub(downloads)
-    for path in hub.fetch(PIAF).values():
-        for row, record in read_records(path):
-            try:
-                answers = tuple(zip(record["answers"]["text"], record["answers"]["answer_start"], strict=True))
-                texts = record["id"], record["title"], record["context"], record["question"]
-                question = SquadQuestion(*texts, answers)
-            except (KeyError, TypeError, ValueError) as error:
-                expected = "id, title, context, question, answers {text, answer_start}"
-                raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
-            tenth = crc32(str(question.title).encode()) % 10
-            questions[next(name for name, tenths in _TENTHS.items() if tenth in tenths)].append(question)
-    files = {split: out / f"{split}.json" for split in questions}
-    for split, file in files.items():
-        write_squad(file, questions[split])
-    write_json(out / PROVENANCE, hub.pins.summary([PIAF]))
-    hub.drop(PIAF)
-    return files
+    with fetch_into([PIAF], out, downloads) as (temporary, sources, pins):
+        for path in sources[PIAF].values():
+            for row, record in read_records(path):
+                try:
+                    answers = tuple(zip(record["answers"]["text"], record["answers"]["answer_start"], strict=True))
+                    texts = record["id"], record["title"], record["context"], record["question"]
+                    question = SquadQuestion(*texts, answers)
+                except (KeyError, TypeError, ValueError) as error:
+                    expected = "id, title, context, question, answers {text, answer_start}"
+                    raise BadInput(f"not PIAF's: {error!r}", file=path, row=row, expected=expected) from None
+                tenth = crc32(str(question.title).encode()) % 10
+                questions[next(name for name, tenths in _TENTHS.items() if tenth in tenths)].append(question)
+        for split, of_split in questions.items():
+            write_squad(temporary / f"{split}.json", of_split)
+        write_json(temporary / PROVENANCE, pins.summary([PIAF]))
+    return {split: out / f"{split}.json" for split in questions}
 
 
 def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], dict[str, float]]:
@@ -199,11 +197,11 @@ def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], d
 
     Returns the file of each split, and what the conversion counted (`read_framenet`).
     """
-    from trivium.sources.download import Hub
+    from trivium.sources.download import fetch_into
 
-    hub = Hub(downloads)
-    with tempfile.TemporaryDirectory() as work:
-        (path,) = hub.fetch(FRAMENET).values()
+    splits = {"train": range(6), "validation": range(6, 7), "test": range(7, 10)}
+    with fetch_into([FRAMENET], out, downloads) as (temporary, sources, pins), TemporaryDirectory() as work:
+        (path,) = sources[FRAMENET].values()
         with open_zip(path) as archive:
             for member in archive.infolist():
                 name = PurePosixPath(member.filename)
@@ -213,11 +211,10 @@ def take_french_framenet(out: Path, downloads: Path) -> tuple[dict[str, Path], d
                     (folder / name.name).write_bytes(read_member(archive, member, path, LARGEST_FILE))
         texts, left = read_framenet(Path(work) / "lu", read_core_types(Path(work) / "frame"))
         free = [text for text in texts if text.id.isdigit() and int(text.id) <= SEQUOIA]
-        files = {}
-        for split, tenths in (("train", range(6)), ("validation", range(6, 7)), ("test", range(7, 10))):
-            files[split] = out / "frames" / f"{split}.jsonl"
-            write_texts(files[split], [text for text in free if int(text.id) // _BLOCK % 10 in tenths])
-        write_json(out / PROVENANCE, hub.pins.summary([FRAMENET]))
-        hub.drop(FRAMENET)
+        for split, tenths in splits.items():
+            texts_of_split = [text for text in free if int(text.id) // _BLOCK % 10 in tenths]
+            write_texts(temporary / "frames" / f"{split}.jsonl", texts_of_split)
+        write_json(temporary / PROVENANCE, pins.summary([FRAMENET]))
+    files = {split: out / "frames" / f"{split}.jsonl" for split in splits}
     counts = {name: float(number) for name, number in left.items()}
     return files, counts | {"sentences_of_the_french_treebank": float(len(texts) - len(free))}

@@ -10,7 +10,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from trivium.core.atomic import write_atomically, write_folder, write_text
+from trivium.core.atomic import write_atomically, write_text
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import read_json_records, write_json, write_json_lines
@@ -21,7 +21,7 @@ from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
 from trivium.sources.brought import bring, hash_files, require_files
-from trivium.sources.download import Hub
+from trivium.sources.download import Hub, fetch_into
 from trivium.sources.kvqae.raw import CONCRETE_TYPES, bring_images
 from trivium.sources.kvqae.wikimedia import (
     COMMONS,
@@ -46,14 +46,12 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
     Downloads and the APIs' answers stay in `downloads` until everything is written.
     """
     counts: Counter[str] = Counter()
-    hub = Hub(downloads)
-    archive = hub.fetch("triviaqa_original")["triviaqa-unfiltered.tar.gz"]
     kept = downloads / KEPT
     wiki = MediaWiki(WIKIDATA, kept / "wikidata")
     commons = MediaWiki(COMMONS, kept / "commons")
-    with write_folder(out) as temporary:
+    with fetch_into(["triviaqa_original"], out, downloads) as (temporary, sources, pins):
         shutil.copyfile(CONCRETE_TYPES, temporary / CONCRETE_TYPES.name)
-        write_triviaqa(temporary / "triviaqa.json", archive)
+        write_triviaqa(temporary / "triviaqa.json", sources["triviaqa_original"]["triviaqa-unfiltered.tar.gz"])
         questions = list(read_triviaqa(temporary / "triviaqa.json"))
         articles = read_linked_articles(raw / "articles.jsonl", questions).values()
         linked = {article.wikidata_id for article in articles if article.wikidata_id}
@@ -72,8 +70,8 @@ def fetch_sources(out: Path, raw: Path, downloads: Path, *, files: int, width: i
         counts["commons_images"] = write_images(temporary / "images", pictures)
         write_json_lines(temporary / "commons.jsonl", map(vars, records))
         (temporary / "annotated.jsonl").touch()
-        write_json(temporary / "provenance.json", hub.pins.summary(["triviaqa_original"]))
-    hub.drop("triviaqa_original", KEPT)
+        write_json(temporary / "provenance.json", pins.summary(["triviaqa_original"]))
+    Hub(downloads).drop(KEPT)
     links = {page_title(link) for question in questions for link in question.links}
     counts.update(links=len(links), linked=len(linked), with_answer=len(with_answer), illustrated=len(illustrated))
     counts.update(entities=len(entities), subjects=len(subjects), commons_files=len(records))
