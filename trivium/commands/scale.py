@@ -50,17 +50,12 @@ def fields_of(section: str) -> set[str]:
     """The parameters that the stage of a section, such as `kvqae.fuse`, takes; none where there is no such stage."""
     if section == "run":
         return set(RunParameters.model_fields)
-    if "." not in section:
-        return set()
     if str(Path.cwd()) not in sys.path:  # the installed command: stages lie in the project, not in the package
         sys.path.append(str(Path.cwd()))
-    module = f"stages.{section}"
-    try:
-        return set(get_type_hints(import_module(module).main)["parameters"].model_fields)
-    except ModuleNotFoundError as error:
-        if error.name and f"{module}.".startswith(f"{error.name}."):
-            return set()
-        raise
+    file = Path(import_module(FAMILY).__path__[0], *section.split(".")).with_suffix(".py")
+    if "." not in section or not file.is_file():
+        return set()
+    return set(get_type_hints(import_module(f"{FAMILY}.{section}").main)["parameters"].model_fields)
 
 
 def merge(
