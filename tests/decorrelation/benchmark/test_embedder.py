@@ -1,5 +1,7 @@
 """Vectors of any model: whatever the batches, of length 1; and what no model may give."""
 
+from itertools import count
+
 import numpy as np
 import pytest
 import torch
@@ -27,6 +29,9 @@ def test_tensors_with_gradients_will_do(asked):
     assert embed(Tensors(), asked, "tensors").captions.dtype == np.float32
 
 
+WIDTHS = count(3)  # another one with each batch
+
+
 class Tower:
     def __init__(self, **towers):
         self.__dict__ |= {"encode_images": Words().encode_images, "encode_texts": Words().encode_texts} | towers
@@ -40,6 +45,7 @@ class Tower:
         ({"encode_texts": lambda texts: np.zeros((len(texts), 4))}, "mine, captions:1: an embedding of length 0"),
         ({"encode_images": lambda images: np.ones(len(images))}, "mine, pictures: embeddings of another shape"),
         ({"encode_images": lambda images: np.ones((len(images), 7))}, "different spaces; got '7 and 4'"),
+        ({"encode_images": lambda images: np.ones((len(images), next(WIDTHS)))}, "different widths; got"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_name(asked, towers, message):

@@ -208,6 +208,8 @@ def test_models_that_nobody_knows_are_refused_before_anything_is_read(models, me
 def test_an_unknown_folder_says_what_would_be_known(tmp_path):
     with pytest.raises(BadInput, match=r"without a model of any kind; expected one of open_clip_config.json, modul"):
         find_model(str(tmp_path))
+    with pytest.raises(BadInput, match=r"config.json: no such file"):
+        find_model(f"graph:{tmp_path}")
 
 
 def test_random_order_is_the_graphs_expectation(asked, project):

@@ -251,3 +251,8 @@ def test_a_killed_stage_asks_only_for_the_shards_that_it_lacks(world, tmp_path, 
     stage(world, tmp_path)
     assert len(written) == 2 * (1 + 9 + 9 + 6)  # captions, batches, these matched for lists and ranks, of both cells
     assert all(same(tmp_path / "out" / name, tmp_path / "alone") for name in CELLS)
+
+
+def test_a_corpus_without_test_pictures_is_refused(tmp_path):
+    with pytest.raises(BadInput, match="no test picture"):
+        ranking.picture_sets([], tmp_path, tmp_path, tmp_path)

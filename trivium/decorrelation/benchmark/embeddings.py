@@ -156,6 +156,9 @@ def _encode(
     with torch.inference_mode():
         for group in groups:
             parts.extend(halving_batches(group, batch_size, checked))
+    if others := [part for part in parts if part.shape[1:] != parts[0].shape[1:]]:
+        expected = str(parts[0].shape[1:])
+        raise BadInput("vectors of different widths", file=name, got=others[0].shape[1:], expected=expected)
     encoded = np.concatenate(parts)
     vectors = np.empty_like(encoded)
     vectors[rows] = encoded

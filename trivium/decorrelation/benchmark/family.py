@@ -149,7 +149,7 @@ FAMILIES = {  # in the order in which a folder is looked at: that of sentence-tr
     ),
     "hf": Family(_HF_CONFIG, _check_hf, _load_hf),
     "npy": Family("pictures.npy", KeptEmbeddings, KeptEmbeddings),
-    "graph": Family(_HF_CONFIG, lambda source: None, TrainedModel),  # loading it says what is wrong
+    "graph": Family(_HF_CONFIG, lambda source: read_json(Path(source) / _HF_CONFIG), TrainedModel),
 }
 
 

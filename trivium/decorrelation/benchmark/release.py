@@ -79,7 +79,7 @@ def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: 
         raise BadInput("no painted picture of the test split", file=removals)
     used = used_values(parameters, "decorrelation.evaluate")
     captions = read_table(data / "phrases" / f"{dataset}.parquet").sort_by("caption").to_pylist()
-    beside = partners(corpus, used["partner_probability"])
+    usual = partners(corpus, used["partner_probability"])
     # The control is invented, whatever the parameters say.
     is_invented = dataset == "control" or used_values(parameters, f"world.{dataset}") == "sample"
     head = {
@@ -92,7 +92,7 @@ def _export_set(parameters: Path, data: Path, out: Path, dataset: str, filling: 
     }  # fmt: skip
     head["card"] = _card(head, len(drawn), len(tested), len(captions))
     rows = {
-        "query": _queries(drawn, painted / "test", captions, beside),
+        "query": _queries(drawn, painted / "test", captions, usual),
         "picture": ({"id": str(picture.id), "picture": picture.id, **image} for picture, image in
                     _with_images({picture.name: picture for picture in tested}, raw / IMAGES)),
         "caption": ({"id": str(row["caption"]), "picture": row["picture"], "text": row["text"],
@@ -109,7 +109,7 @@ def _queries(
     drawn: Sequence[Mapping[str, Any]],
     painted: Path,
     captions: Iterable[Mapping[str, Any]],
-    beside: Mapping[str, str],
+    usual: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     """Make a row a painted picture; y is the first caption of the whole one that can do without what is gone."""
     own: dict[int, list[Mapping[str, Any]]] = defaultdict(list)
@@ -121,7 +121,7 @@ def _queries(
         caption, text = next((pair for pair in pairs if pair[1]), (None, None))
         kept = {name: removal[name] for name in ("picture", "class", "removed", "share")}
         yield {"id": removal["removal"], **image, "text": text, "caption": caption, **kept,
-               "classes": removal["remaining"], "partner": beside.get(removal["class"])}  # fmt: skip
+               "classes": removal["remaining"], "partner": usual.get(removal["class"])}  # fmt: skip
 
 
 def _without(row: Mapping[str, Any], removed: Sequence[str]) -> str | None:

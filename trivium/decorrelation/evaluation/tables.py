@@ -226,16 +226,16 @@ def set_metrics(dataset: str, data: DataSet, answers: Mapping[str, Answers]) -> 
     """
     metrics = {f"{dataset}_captions": float(len(data.gallery.ids))}
     for kind, answered in answers.items():
-        asked = answered.queries
-        metrics[f"{dataset}_{kind}_queries"] = float(len(asked.ids))
-        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(asked.pictures)))
+        queries = answered.queries
+        metrics[f"{dataset}_{kind}_queries"] = float(len(queries.ids))
+        metrics[f"{dataset}_{kind}_pictures"] = float(len(np.unique(queries.pictures)))
         if kind not in LISTS:
             continue
         if kind in REMOVED:
-            metrics[f"{dataset}_{kind}_partner_remains"] = float(asked.partner_remains.sum())
+            metrics[f"{dataset}_{kind}_partner_remains"] = float(queries.partner_remains.sum())
         if kind in ("synthetic", "empty"):
-            metrics[f"{dataset}_{kind}_not_asked"] = float(len(data.queries[kind].ids) - len(asked.ids))
-        for k, values in chance(data.gallery, asked, CUTOFFS).items():
+            metrics[f"{dataset}_{kind}_not_asked"] = float(len(data.queries[kind].ids) - len(queries.ids))
+        for k, values in chance(data.gallery, queries, CUTOFFS).items():
             metrics[f"{dataset}_{kind}_chance_odmap@{k}"] = float(values.mean())
     return metrics
 

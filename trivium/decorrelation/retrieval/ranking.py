@@ -251,8 +251,11 @@ def picture_sets(
 ) -> tuple[dict[str, PictureSet], dict[str, float]]:
     """The sets `original`, `synthetic`, `empty` and, where the sample world drew it, `rendered`, and a count.
 
-    The count is of pictures that were rendered again but are no removal. `BadInput`: a folder without images.
+    The count is of pictures that were rendered again but are no removal. `BadInput`: no test picture, or a folder
+    without images.
     """
+    if not tested:
+        raise BadInput("no test picture", file=raw)
     drawn = [
         removal for removal in read_removals(removals / "removals.parquet") if removal.split == "test" and removal.drawn
     ]
