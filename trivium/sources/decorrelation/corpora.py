@@ -28,6 +28,7 @@ from trivium.core.image_shards import Images, write_images
 from trivium.core.reading import LARGEST_IMAGE, read_bytes
 from trivium.core.tables import read_json, write_json
 from trivium.core.zips import open_zip, read_member, unpack_member
+from trivium.formats.json_fields import Field
 from trivium.formats.picture_corpora import ENTITIES, IMAGES, INSTANCES, SPLIT_FILE, read_corpus
 from trivium.formats.pictures import PICTURES, SPLITS, Split, is_picture
 from trivium.sources.brought import bring, hash_files, link, require_files, require_space
@@ -71,15 +72,12 @@ def take_flickr30k(source: Path, out: Path) -> dict[str, float]:
 
 def merge_instances(parts: Sequence[Path], out: Path) -> None:
     """Write several files of instances as one; the categories must be the same in all."""
-    trees: list[dict[str, Any]] = []
+    trees: list[dict[str, list[Any]]] = []
     for part in parts:
-        tree = read_json(part)
-        for field in ("images", "annotations", "categories"):
-            if not isinstance(tree, dict) or not isinstance(tree.get(field), list):
-                raise BadInput("missing or not a list", file=part, field=field, expected="COCO's instances")
-        if trees and tree["categories"] != trees[0]["categories"]:
+        tree, fields = Field(read_json(part), part), ("images", "annotations", "categories")
+        trees.append({name: [record.value for record in tree[name].items()] for name in fields})
+        if trees[-1]["categories"] != trees[0]["categories"]:
             raise BadInput(f"not the categories of {parts[0].name}", file=part, field="categories")
-        trees.append(tree)
     merged = {field: [record for tree in trees for record in tree[field]] for field in ("images", "annotations")}
     write_text(out, json.dumps({**merged, "categories": trees[0]["categories"]}, ensure_ascii=False))
 

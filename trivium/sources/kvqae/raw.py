@@ -81,13 +81,11 @@ def _read_splits(folder: Path) -> Iterator[tuple[Path, Sequence[Question]]]:
 def _check_entities(path: Path, kb: Images, counts: Counter[str]) -> dict[str, bool]:
     """Check the entities; returns whether the image of each is there."""
     shown: dict[str, bool] = {}
-    for row, record in read_json_lines(path):
-        entity = parse_entity(record, file=path, row=row)
-        if entity.id in shown:
-            raise BadInput("entity twice", file=path, row=row, field="id", got=entity.id)
-        for name in record.get("claims") or {}:
+    for record in read_records(path, "id", "Wikidata item"):
+        entity = parse_entity(record.value, file=path, row=record.row)
+        for name in record.value.get("claims") or {}:
             if not (name[:1] == "P" and name[1:].isdecimal()):
-                raise BadInput("unknown property", file=path, row=row, field="claims", got=name, choices=PROPERTIES)
+                record["claims"].refuse("unknown property", got=name, choices=PROPERTIES)
             counts["entity_properties_not_used"] += name not in PROPERTIES
         image = entity.image(IMAGE_PROPERTIES)
         counts["entities"] += 1
