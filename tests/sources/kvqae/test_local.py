@@ -160,3 +160,10 @@ def test_a_question_id_of_another_split_is_refused(mine, tmp_path, name, first, 
     message = rf"mine/{name}/{second}\.jsonl:1: field 'id': question id also in {first}\.jsonl; got '{shared}'; expected every"
     with pytest.raises(BadInput, match=message):
         check(mine, name, tmp_path / "raw")
+
+
+def test_an_entity_stands_once(mine, tmp_path):
+    path = mine / "wikidata.jsonl"
+    path.write_bytes(2 * path.read_bytes())
+    with pytest.raises(BadInput, match=r"wikidata\.jsonl:5: field 'id': Wikidata item twice, the first in row 1"):
+        check_kvqae(mine, tmp_path / "raw")
