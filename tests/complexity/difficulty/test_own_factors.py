@@ -127,7 +127,7 @@ def test_functions_are_factors(tmp_path, monkeypatch):
             r"no such function: module 'mine_of_test' has no attribute 'late'; got 'mine_of_test:late'",
         ),
         ("mine_of_tests:early", "no such function: No module named 'mine_of_tests'; got .*; expected module:function"),
-        ("mine_of_test:LIMIT", "the function int fails for the question 's0': TypeError: 'int' object is not callable"),
+        ("mine_of_test:LIMIT", "no function; got 'mine_of_test:LIMIT'; expected module:function"),
         ("frames", r"no such factors; got 'frames'; expected .* \(choices: question_word, answer_type"),
         ("frames.csv", "frames.csv"),
     ):

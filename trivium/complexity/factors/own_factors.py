@@ -154,6 +154,8 @@ def _of_function(source: FactorSource, questions: Sequence[AskedQuestion]) -> di
     except (ImportError, AttributeError) as error:
         expected = "module:function, in this folder or installed"
         raise BadInput(f"no such function: {error}", field="factors", got=source, expected=expected) from error
+    if not callable(function):
+        raise BadInput("no function", field="factors", got=source, expected="module:function")
     name = getattr(function, "__name__", type(function).__name__)
     label = next(iter((function.__doc__ or "").strip().splitlines()), "").rstrip(".") or name.replace("_", " ")
     values: list[Value] = []
