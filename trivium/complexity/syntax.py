@@ -63,8 +63,8 @@ def f4_agreement(examples: Sequence[Example], syntax: Trees, gold: Trees) -> dic
             arcs(trees.get(example.text.id, ()), example.frame.lexical_unit.span, example.answer)
             for trees in (syntax, gold)
         ]
-        if all(way.case == "path" and way.count is not None for way in ways):
-            said.append([int(way.count or 0) >= _FAR for way in ways])
+        if all(case == "path" for case, _ in ways):
+            said.append([(count or 0) >= _FAR for _, count in ways])
     metrics = {"f4_compared": float(len(said))}
     if said:
         ours, theirs = np.array(said).T

@@ -33,7 +33,7 @@ def factors_of(version: Version) -> dict[str, bool]:
     lemmas = {token.lemma for tree in version.document.question_syntax[example.id] for token in tree.tokens}
     unit = example.frame.lexical_unit
     element = next(one for one in example.frame.elements if one.name == example.answer_element)
-    count = arcs(version.document.syntax, unit.span, element.span).count
+    _, count = arcs(version.document.syntax, unit.span, element.span)
     assert count is not None
     return {
         "f1": bool(example.chain),

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import pyarrow as pa
@@ -17,32 +16,22 @@ from trivium.formats.framed_texts import Example, Span
 Case = Literal["path", "trigger_in_answer", "other_sentence", "no_token"]
 
 
-@dataclass(frozen=True)
-class Arcs:
-    """The arcs of the undirected path from a trigger to an answer; None where there is none.
+def arcs(sentences: Sequence[Sentence], trigger: Span, answer: Span) -> tuple[Case, int | None]:
+    """The case, and how many arcs the undirected path from a trigger's head token to an answer's has, None without.
 
     It is "other_sentence" when no tree holds both, and "no_token" when one of them has no token. A trigger inside the
-    answer has a path, too (of 0 arcs when it is the answer's head).
-    """
-
-    case: Case
-    count: int | None
-
-
-def arcs(sentences: Sequence[Sentence], trigger: Span, answer: Span) -> Arcs:
-    """Count the arcs from the trigger's head token to the answer's.
-
-    Where a parser has cut the answer in two, the part in the trigger's sentence stands for it.
+    answer has a path, too (of 0 arcs when it is the answer's head). Where a parser has cut the answer in two, the part
+    in the trigger's sentence stands for it.
     """
     at_trigger = [tokens for sentence in sentences if (tokens := _inside(sentence, trigger))]
     if not at_trigger or not any(_inside(sentence, answer) for sentence in sentences):
-        return Arcs("no_token", None)
+        return "no_token", None
     together = next((s for s in sentences if _inside(s, trigger) and _inside(s, answer)), None)
     if together is None:
-        return Arcs("other_sentence", None)
+        return "other_sentence", None
     first = head_token(together, _inside(together, trigger))
     second = head_token(together, _inside(together, answer))
-    return Arcs("trigger_in_answer" if trigger.overlaps(answer) else "path", distance(together, first, second))
+    return "trigger_in_answer" if trigger.overlaps(answer) else "path", distance(together, first, second)
 
 
 def head_token(sentence: Sentence, tokens: Sequence[Token]) -> Token:
@@ -101,15 +90,13 @@ class Distance(Factor):
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
         """Judge by arcs; neither (None) without a path, or with the trigger in the answer; metrics count both."""
         ways = [arcs(corpora.syntax.get(e.text.id, ()), e.frame.lexical_unit.span, e.answer) for e in examples]
-        counts = Counter[str](way.case for way in ways)
+        counts = Counter[str](case for case, _ in ways)
         columns: dict[str, list[Any]] = {
-            "f4_arcs": [way.count for way in ways],
-            "f4_case": [way.case for way in ways],
-            "trigger_in_answer": [way.case == "trigger_in_answer" for way in ways],
+            "f4_arcs": [count for _, count in ways],
+            "f4_case": [case for case, _ in ways],
+            "trigger_in_answer": [case == "trigger_in_answer" for case, _ in ways],
         }
         metrics = {f"f4_{case}": float(counts[case]) for case in _UNCOUNTED}
         metrics["f4_threshold"] = float(self.parameters.arcs)
-        says = [
-            None if way.case != "path" else way.count is not None and way.count >= self.parameters.arcs for way in ways
-        ]
-        return Judged(says, columns, metrics)
+        far = self.parameters.arcs
+        return Judged([(count or 0) >= far if case == "path" else None for case, count in ways], columns, metrics)
