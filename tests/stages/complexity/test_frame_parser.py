@@ -139,7 +139,7 @@ def test_what_cannot_be_taught_is_counted(base):
     labels = collect_labels(texts)
     parser = start_parser(base, labels, 60)
     windows, _ = windows_of([text], parser.tokenizer, 60)
-    placed, outside = place_frames(texts, windows)
+    placed, outside = place_frames([text.frames for text in texts], windows)
     triggers, _, counts = teach(windows, placed, labels)
     assert outside == 1
     assert counts == {

@@ -165,7 +165,7 @@ def train_parser(
         BadInput: no frame can be taught, the loss is not finite, or the checkpoint is of another model.
     """
     windows, cut = parser.prepare([text.text for text in texts])
-    placed, lost = place_frames(texts, windows)
+    placed, lost = place_frames([text.frames for text in texts], windows)
     triggers, elements, counts = teach(windows, placed, parser.labels)
     if not elements:
         raise BadInput("no frame to learn from", got=f"{len(texts)} texts", expected="annotated texts")

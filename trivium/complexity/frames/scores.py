@@ -81,7 +81,7 @@ def evaluate(
     )
     metrics |= total(score_texts(parser.with_elements(plain, gold), texts, elements_in)).named("element_given_frame")
     if isinstance(parser, FrameParser):
-        metrics["triggers_outside_windows"] = float(place_frames(texts, pieces)[1])
+        metrics["triggers_outside_windows"] = float(place_frames(gold, pieces)[1])
         unmasked = parser.parse(plain, pieces, masked=False)
         metrics["frame_f1_unmasked"] = total(score_texts(unmasked, texts, frames_in)).f1
         if any(gold):

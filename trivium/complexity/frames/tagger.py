@@ -15,8 +15,8 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
-from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, windows_of, words_of
-from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit, Span
+from trivium.complexity.frames.windows import Window, place_frames, span_of, windows_of, words_of
+from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.frames import best_bio_tags, bio_spans
 from trivium.nets.device import halving_batches, length_sorted_batches
 from trivium.nets.frame_parser import AFTER, BEFORE, NOT_ASKED, TRIGGER, FrameTagger
@@ -99,7 +99,7 @@ class FrameParser:
         evokes only frames that it has there.
         """
         names, units, best = self.labels.frames, self.labels.units, {}
-        placed = self._placed(texts, instances)
+        placed, _ = place_frames(instances, self.prepare(texts)[0])
         for places, logits in _scores(self, [Reading(gold.window) for gold in placed], range(len(placed))):
             for gold, row in zip([placed[place] for place in places], logits, strict=True):
                 scores, unit = row[gold.first, 1::2], units.get(gold.instance.lexical_unit.name)
@@ -111,7 +111,8 @@ class FrameParser:
     def with_elements(self, texts: Sequence[str], instances: Instances) -> list[list[FrameInstance]]:
         """Given frames of each text with the elements that the parser finds; none of a frame that it does not know."""
         numbers = {name: place for place, name in enumerate(self.labels.frames)}
-        placed = [gold for gold in self._placed(texts, instances) if gold.instance.frame in numbers]
+        every, _ = place_frames(instances, self.prepare(texts)[0])
+        placed = [gold for gold in every if gold.instance.frame in numbers]
         triggers = [(gold.window, (numbers[gold.instance.frame], gold.first, gold.last)) for gold in placed]
         elements_of = {
             id(gold.instance): self._elements(gold.instance.frame, elements)
@@ -122,10 +123,6 @@ class FrameParser:
     def _elements(self, frame: str, elements: Sequence[tuple[str, Span]]) -> tuple[FrameElement, ...]:
         cores = self.labels.elements[frame]
         return tuple(FrameElement(name, span, cores[name]) for name, span in elements)
-
-    def _placed(self, texts: Sequence[str], instances: Instances) -> list[PlacedFrame]:
-        framed = [AnnotatedText("", "", text, tuple(frames), ()) for text, frames in zip(texts, instances, strict=True)]
-        return place_frames(framed, self.prepare(texts)[0])[0]
 
 
 def collate(readings: Sequence[Reading], padding: int | None) -> dict[str, Tensor]:

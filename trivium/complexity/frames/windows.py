@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from transformers import PreTrainedTokenizerBase
 
-from trivium.formats.framed_texts import AnnotatedText, FrameInstance, Span
+from trivium.formats.framed_texts import FrameInstance, Span
 from trivium.language.languages import cut
 
 Match = TypeVar("Match")
@@ -106,7 +106,7 @@ def _windows(
 
 @dataclass(frozen=True)
 class PlacedFrame:
-    """A gold frame in the window that holds its trigger: first and last word of the trigger."""
+    """A frame in the window that holds its trigger: first and last word of the trigger."""
 
     instance: FrameInstance
     window: Window
@@ -114,14 +114,16 @@ class PlacedFrame:
     last: int
 
 
-def place_frames(texts: Sequence[AnnotatedText], windows: Sequence[Window]) -> tuple[list[PlacedFrame], int]:
-    """Every gold frame whose trigger is inside one window, in order, and how many triggers are not."""
+def place_frames(
+    instances: Sequence[Sequence[FrameInstance]], windows: Sequence[Window]
+) -> tuple[list[PlacedFrame], int]:
+    """Every frame of each text whose trigger is inside one window, in order, and how many triggers are not."""
     by_text: dict[int, list[Window]] = {}
     for window in windows:
         by_text.setdefault(window.text, []).append(window)
     placed, lost = [], 0
-    for place, text in enumerate(texts):
-        for instance in text.frames:
+    for place, frames in enumerate(instances):
+        for instance in frames:
             for window in by_text.get(place, ()):
                 words = words_under(window, instance.lexical_unit.span)
                 if words is not None:
