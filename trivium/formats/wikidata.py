@@ -61,7 +61,7 @@ class Entity:
         return bool(self.claims.get("P570"))
 
 
-def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: int | None = None) -> Entity:
+def parse_entity(record: Mapping[str, Any], *, file: Path | None = None, row: int | str | None = None) -> Entity:
     """Read official entity JSON; of each property only claims of the best rank count, and never deprecated ones."""
     item = Field(record, file or Path("Wikidata"), row)
     identifier = item["id"].text()
