@@ -12,7 +12,7 @@ import yaml
 
 from trivium.commands import cli
 from trivium.commands.dag import stages_of
-from trivium.commands.repro import CONSTRUCTION
+from trivium.commands.selection import CONSTRUCTION
 from trivium.page.contents import ARTICLES
 
 

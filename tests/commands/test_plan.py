@@ -6,8 +6,8 @@ from dvc.repo import Repo
 
 from trivium.commands.cli import run
 from trivium.commands.plan import ESTIMATES, Cost, Quantities, plan_files
-from trivium.commands.repro import read_graph, stages_apart
 from trivium.commands.scale import merge
+from trivium.commands.selection import read_graph, stages_apart
 from trivium.core.errors import BadInput
 
 PARAMS, GRAPH = Path("params.yaml"), Path("dvc.yaml")

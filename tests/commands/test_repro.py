@@ -13,7 +13,8 @@ import pytest
 from dvc.repo import Repo
 
 from tests.tiny_project import commit, run, start
-from trivium.commands.repro import CONSTRUCTION, LAST, SECTIONS, heal, is_refused, progress_line, stages_of
+from trivium.commands.healing import heal, is_refused
+from trivium.commands.selection import CONSTRUCTION, LAST, SECTIONS, progress_line, stages_of
 
 COMMAND = (sys.executable, "-m", "trivium", "repro")
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import networkx as nx
 from dvc.repo import Repo
 
-from trivium.commands.repro import CONSTRUCTION, PIPELINES, read_graph
+from trivium.commands.selection import CONSTRUCTION, PIPELINES, read_graph
 from trivium.core.atomic import write_text
 from trivium.core.code.digest import OWN_STAGE
 

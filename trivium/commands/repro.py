@@ -1,46 +1,33 @@
 """`trivium repro [PIPELINE]`, `make repro`: run the graph with DVC, several stages at a time where there is no GPU.
 
 Each process opens DVC's project once and reproduces single stages, as `dvc repro --single-item` does; DVC's own locks
-keep them apart. A stage that fails stops only the stages that need it. What an interruption of DVC leaves broken is
-mended at the next start; what a broken file recorded is in DVC's run cache. The construction of real questions, which
-asks Wikimedia for hours, runs only when it is asked for by name.
+keep them apart. A stage that fails stops only the stages that need it.
 """
 
-import json
-import math
 import multiprocessing
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
 import networkx as nx
 import psutil
-from dvc.dvcfile import Lockfile
-from dvc.exceptions import DvcException
 from dvc.repo import Repo
-from dvc.rwlock import SCHEMA, Invalid
 
-from trivium.core.code.digest import OWN_STAGE, code_root, write_code
+from trivium.commands.healing import end_children, heal
+from trivium.commands.selection import LAST, PIPELINES, progress_line, select
+from trivium.core.code.digest import OWN_STAGE
 from trivium.core.engine import count_cores, end_with_parent
-from trivium.core.lock import value_in
-from trivium.core.parameters import read_beside, read_parameters
+from trivium.core.parameters import read_beside
 from trivium.core.tracking import git
 
-PIPELINES = ("kvqae", "construction", "decorrelation", "complexity")
-CONSTRUCTION = "kvqae-page_construction"  # the end of that pipeline
-PLAIN = "complexity-plain@"  # where a scale asks for these cells, they alone are the pipeline
-LAST = {"report", "track"}  # show what there is: they wait for all stages, and need none
-SECTIONS = "metrics/report/parts/"  # of the page
 SECONDS: Mapping[str, float] = read_beside(__file__, "seconds.yaml")  # of the sample's stages, two at a time
 BASELINE = "baseline"  # the experiment that keeps this machine's numbers
 KEEP = f"`dvc exp save -n {BASELINE}`"
@@ -48,90 +35,6 @@ KEEP = f"`dvc exp save -n {BASELINE}`"
 SIDE_BY_SIDE = {"OMP_NUM_THREADS": "1", "GLIBC_TUNABLES": "glibc.malloc.hugetlb=1"}
 
 repo: Repo  # of a process that reproduces stages
-
-
-def read_graph(project: Repo) -> nx.DiGraph:
-    """The names of all stages, with the `sections` of the page that each writes; edges lead to what a stage needs."""
-    graph = nx.relabel_nodes(project.index.graph, lambda stage: stage.addressing)
-    for stage in project.index.stages:
-        paths = [out.def_path for out in stage.outs]
-        graph.nodes[stage.addressing]["sections"] = [Path(path) for path in paths if path.startswith(SECTIONS)]
-    return graph
-
-
-def stages_apart(graph: nx.DiGraph) -> set[str]:
-    """The construction and what it alone needs."""
-    construction = (nx.descendants(graph, CONSTRUCTION) | {CONSTRUCTION}) if CONSTRUCTION in graph else set()
-    return {stage for stage in construction if nx.ancestors(graph, stage) <= construction | LAST}
-
-
-def stages_of(graph: nx.DiGraph, pipeline: str, *, is_invented: bool) -> set[str]:
-    """The stages of a pipeline and all that they need, the headline and the page; all of the graph for none."""
-    plain = {stage for stage in graph if stage.startswith(PLAIN)}
-    if pipeline == "construction":
-        own = {CONSTRUCTION} & set(graph)
-    elif pipeline == "complexity" and plain:  # the questions have no frames: the rest cannot run
-        own = plain
-    else:
-        apart = stages_apart(graph) if pipeline or not is_invented else set()
-        own = {stage for stage in graph if stage.startswith(pipeline)} - apart - LAST
-    return own.union(*(nx.descendants(graph, stage) for stage in own), {"headline", *LAST} & set(graph))
-
-
-def progress_line(stage: str, took: float, left: Sequence[float], total: int, workers: int) -> str:
-    """How far a run is after a stage; `left` has the seconds of the stages that follow."""
-    minutes = math.ceil(max(sum(left) / workers, max(left, default=0.0)) / 60)
-    rest = f"about {minutes} minute{'s' * (minutes != 1)} left at the sample's scale"
-    return f"{stage}: {took:.0f} s. {total - len(left)} of {total}, {rest}"
-
-
-def heal(project: Repo) -> None:
-    """Remove a broken or left `rwlock` and empty folders of the run cache; restore a `dvc.lock` that DVC refuses."""
-    lock, rwlock = Path("dvc.lock"), Path(str(project.tmp_dir)) / "rwlock"
-    try:
-        text = rwlock.read_text() if rwlock.exists() else "{}"
-        SCHEMA(json.loads(text))
-    except (ValueError, Invalid):
-        rwlock.unlink()
-        print(f"DVC was killed while it wrote '{rwlock.name}': the file is removed", file=sys.stderr)
-    else:
-        pids = re.findall(r'"pid": (\d+)', text)
-        if pids and not any(map(is_running, map(int, pids))):
-            rwlock.unlink()
-    for folder in Path(project.stage_cache.cache_dir).glob("*/*"):
-        with suppress(OSError):  # not empty
-            folder.rmdir()
-    if is_refused(project) and b"\n<<<<<<< " not in lock.read_bytes():  # a conflict is the user's to resolve
-        git("checkout", "-q", "--", lock.name)
-        is_back = not is_refused(project)
-        print(f"DVC refuses '{lock.name}': {'it is back from Git' if is_back else 'it is removed'}", file=sys.stderr)
-        if not is_back:
-            lock.unlink()
-
-
-def is_running(pid: int) -> bool:
-    """Whether a process runs; a zombie, which DVC takes for alive, does not."""
-    return psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
-
-
-def is_refused(project: Repo) -> bool:
-    """Whether DVC cannot read its lock file, or finds it invalid."""
-    try:
-        Lockfile(project, "dvc.lock").load()
-    except DvcException:
-        return True
-    return False
-
-
-def end_children() -> None:
-    """End all processes that this one has started, at any depth."""
-    children = psutil.Process().children(recursive=True)
-    for child in children:
-        with suppress(psutil.NoSuchProcess):
-            child.terminate()
-    for child in psutil.wait_procs(children, timeout=3)[1]:
-        with suppress(psutil.NoSuchProcess):
-            child.kill()
 
 
 def begin_worker() -> None:
@@ -224,14 +127,10 @@ def run(arguments: Namespace) -> None:
     os.environ["PATH"] = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))  # stages' `python`
     for ending in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(ending, lambda number, _: sys.exit(128 + number))
-    is_invented = value_in(read_parameters(Path("params.yaml")), "world.kvqae") in (None, "sample")
     with Repo() as project:
         with project.lock:
             heal(project)
-        graph = read_graph(project)
-        if OWN_STAGE in graph:
-            write_code(Path(), code_root())
-        graph = graph.subgraph(stages_of(graph, arguments.pipeline or "", is_invented=is_invented)).copy()
+        graph = select(project, arguments.pipeline or "")
         changed = set(project.status()) & set(graph)
     if not changed - {OWN_STAGE}:
         print("Data and pipelines are up to date.")
