@@ -20,24 +20,17 @@ from trivium.kvqae.construction.linking import LINK_SCHEMA
 from trivium.kvqae.knowledge_base.articles import describe
 
 
-class ClassHierarchy:
-    """Hierarchy of classes; `superclasses` returns a class's direct ones and is called once for each."""
+def class_ancestors(item: str, superclasses: Callable[[str], Iterable[str]]) -> set[str]:
+    """Collect the class itself and all classes that it is directly or indirectly a subclass of.
 
-    def __init__(self, superclasses: Callable[[str], Iterable[str]]) -> None:
-        self._superclasses = superclasses
-        self._above: dict[str, tuple[str, ...]] = {}
-
-    def ancestors(self, item: str) -> set[str]:
-        """Collect the class itself and all classes that it is directly or indirectly a subclass of."""
-        ancestors, pending = {item}, [item]
-        while pending:
-            current = pending.pop()
-            if current not in self._above:
-                self._above[current] = tuple(self._superclasses(current))
-            above = set(self._above[current]) - ancestors
-            ancestors |= above
-            pending += above
-        return ancestors
+    `superclasses` returns a class's direct ones.
+    """
+    ancestors, pending = {item}, [item]
+    while pending:
+        above = set(superclasses(pending.pop())) - ancestors
+        ancestors |= above
+        pending += above
+    return ancestors
 
 
 SUBJECT_SCHEMA = pa.schema(
@@ -130,14 +123,13 @@ def add_subjects(
     `dropped_share` is the paper's: living persons and abstract types among all linked mentions.
     """
 
+    @cache
     def superclasses(item: str) -> tuple[str, ...]:
         entity = wikidata.get(item)
         return entity.values("P279") if entity else ()
 
-    hierarchy = ClassHierarchy(superclasses)
-
     def is_concrete(item: str) -> bool:
-        return not hierarchy.ancestors(item).isdisjoint(concrete_types)
+        return not class_ancestors(item, superclasses).isdisjoint(concrete_types)
 
     @cache
     def subject_of(item: str) -> dict[str, Any] | Reason:

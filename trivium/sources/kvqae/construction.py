@@ -19,7 +19,7 @@ from trivium.formats.wikidata import PROPERTIES, Entity, parse_entity, read_enti
 from trivium.kvqae.construction.commons import CommonsFile
 from trivium.kvqae.construction.linking import page_title, read_linked_articles
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
-from trivium.kvqae.construction.subjects import ClassHierarchy, read_concrete_types
+from trivium.kvqae.construction.subjects import class_ancestors, read_concrete_types
 from trivium.sources.brought import bring, hash_files, require_files
 from trivium.sources.download import Hub, fetch_into
 from trivium.sources.kvqae.raw import CONCRETE_TYPES, bring_images
@@ -125,12 +125,14 @@ def _choose_subjects(entities: list[Entity], illustrated: Collection[str]) -> li
     """Choose the illustrated entities with a Commons category that are dead people or of a concrete type."""
     concrete = read_concrete_types(CONCRETE_TYPES).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
-    hierarchy = ClassHierarchy(lambda item: above.get(item, ()))
+
+    def superclasses(item: str) -> tuple[str, ...]:
+        return above.get(item, ())
 
     def can_be_shown(entity: Entity) -> bool:
         if entity.human:
             return entity.deceased
-        return any(concrete & hierarchy.ancestors(item) for item in entity.values("P31"))
+        return any(concrete & class_ancestors(item, superclasses) for item in entity.values("P31"))
 
     with_category = (entity for entity in entities if entity.id in illustrated and entity.values("P373"))
     return [entity for entity in with_category if can_be_shown(entity)]
