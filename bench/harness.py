@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from trivium.commands.bench_tables import race_table
+from bench.tables import race_table
 from trivium.core.engine import count_cores
 from trivium.core.tables import write_json
 

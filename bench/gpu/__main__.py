@@ -21,7 +21,7 @@ import torch
 from bench import harness
 from bench.gpu.busy import Busy
 from bench.gpu.part import PARTS, Part, part_of
-from trivium.commands.bench_tables import GPU
+from bench.tables import GPU
 from trivium.core.arithmetic import remember
 from trivium.core.engine import count_cores
 from trivium.core.tables import read_json, write_json

@@ -15,7 +15,7 @@ import psutil
 
 from bench import harness
 from bench.paper_size.part import PARTS, Part, part_of
-from trivium.commands.bench_tables import PAPER_SIZE
+from bench.tables import PAPER_SIZE
 from trivium.core.tables import read_json, write_json
 
 KEPT = Path(".work/bench/paper_size")

@@ -12,7 +12,7 @@ with_uv = pytest.mark.skipif(find_uv() is None, reason="no uv: run make setup")
 @pytest.fixture
 def tiny(monkeypatch):
     monkeypatch.setattr(harness, "TRIALS", 1)
-    monkeypatch.setattr(harness, "cores", lambda: 2)
+    monkeypatch.setattr(harness, "count_cores", lambda: 2)
     monkeypatch.setattr(inpaint, "SIZES", {"tiny": (16, 24, 3)})
 
 
