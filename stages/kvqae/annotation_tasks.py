@@ -89,6 +89,9 @@ def main(
     return {
         "generated": float(len(questions)),
         "tasks": float(len(tasks)),
+        "tasks_left_out": float(len(questions) - len(tasks)),
+        "overlapping": float(overlapping),
+        "annotations_wanted": float(sum(map(len, codes))),
         "persons_share": sum(question.human for question in chosen) / len(chosen),
         "images_unreadable": float(counts["unreadable"]),
         **{f"images_{flaw}": float(counts[flaw]) for flaw in FLAWS},

@@ -90,8 +90,9 @@ def test_the_chain(tmp_path, monkeypatch):
     linked, kept, images = (read_json(Path(f"m/{name}.json")) for name in counts[1:])
     assert (linked["mentions"], linked["linked"], linked["distance_too_large"]) == (5, 4, 1)
     assert (kept["kept"], kept["living_person"]) == (3, 1)
+    assert (kept["person_without_gender"], kept["person_without_occupation"]) == (1, 1)
     assert images["questions_without_image"] == 0
-    assert made["generated"] == 3
+    assert (made["generated"], made["from_trivia_questions"], made["persons"]) == (3, 2, 2)
     questions = read_generated(tmp_path / "o/generated.jsonl")
     assert questions["q1_16"].text == "Who crossed this bridge?"
     assert questions["q1_35"].text in {f"Who crossed the Iron Span built by {who}?" for who in ("this woman", "her")}

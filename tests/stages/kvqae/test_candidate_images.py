@@ -60,6 +60,7 @@ def test_best_score_first_ties_by_title_and_no_more_than_asked_for(tmp_path):
             "licenses": ["pd", "cc0", "cc0", "CC-BY-4.0"],
         }
     }
+    assert [metrics[f"images_of_score_{score}"] for score in range(5)] == [1, 1, 1, 0, 1]
     assert run(tmp_path, files[::-1], images=4) == (metrics, found)
 
 
@@ -116,4 +117,5 @@ def test_questions_without_image_are_counted_and_mentions_share_their_entitys_im
     metrics, found = run(tmp_path, files, subjects=subjects)
     assert set(found) == {"q1_0", "q2_7"}
     expected = {"questions": 5, "questions_without_image": 3, "share_without_image": 0.6, "no_commons_category": 1}
+    expected |= {"entities": 4, "entities_without_image": 3, "images_of_score_0": 1}
     assert {name: metrics[name] for name in expected} == expected

@@ -68,7 +68,7 @@ def test_a_question_about_a_bridge(tmp_path):
             "image": "a.jpg",
         }
     ]
-    assert metrics["generated"] == 1
+    assert (metrics["generated"], metrics["mention_type"], metrics["persons"]) == (1, 1, 0)
     write_json_lines(tmp_path / "generated.jsonl", records)
     question = read_generated(tmp_path / "generated.jsonl")["tc_7_14"]
     assert (question.source, question.original_answer, question.answers) == ("tc_7", "Tarn", ("Tarn", "Tarn, Dor"))
@@ -121,6 +121,7 @@ def test_two_entities_make_two_questions_and_two_mentions_of_one_make_one():
     both = [(ADA, mention("q", text, "Ada Lark")), (SPAN, mention("q", text, "Iron Span", subtree_start=17))]
     metrics, records = run(both)
     assert len(records) == metrics["generated"] == 2
+    assert metrics["from_trivia_questions"] == 1
     assert records[1]["input"] == "Did Ada Lark see this bridge?"
 
     text = "Ada Lark was a spy. Where is Ada Lark's grave?"

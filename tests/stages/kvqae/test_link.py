@@ -89,6 +89,7 @@ def test_each_mention_is_a_question_of_its_own_and_the_counts_add_up(tmp_path):
     assert metrics == {
         "mentions": 3,
         "linked": 2,
+        "linked_questions": 1,
         "kept_share": 2 / 3,
         "no_link": 0,
         "distance_too_large": 0,

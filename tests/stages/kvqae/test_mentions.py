@@ -169,5 +169,6 @@ def test_questions_are_counted_by_mentions_whatever_the_batch(pipeline, batch):
     parameters = PARAMETERS.model_copy(update={"batch": batch})
     mentions, counts = find_mentions(ask(pipeline, [*ALL, FATHER]), pipeline, parameters)
     assert [mention.question for mention in mentions] == ["tc_0", "tc_1", "tc_1", "tc_3", "tc_3", "tc_4", "tc_5"]
-    expected = {"questions": 6, "mentions": 7, "mentions_a_question": 7 / 6}
+    expected = {"questions": 6, "mentions": 7, "mentions_a_question": 7 / 6, "questions_with_no": 1}
+    expected |= {"questions_with_one": 3, "questions_with_two": 2, "questions_with_more": 0}
     assert counts == expected | {"entities": 10, "dropped_label": 2, "dropped_dependency": 1}

@@ -108,17 +108,22 @@ def test_what_is_said_about_a_person(tmp_path):
     assert {name: kept["Q1"][name] for name in expected} == expected
 
 
-def test_what_is_not_known_of_persons_is_left_empty(tmp_path):
+def test_what_is_not_known_of_persons_is_counted(tmp_path):
     people = [
         person("Q1", "A", P21=[]),
         person("Q2", "B", P106=[], P21=[MALE]),
         person("Q3", "C", P106=["Q201", "Q202"], P21=["Q909"]),
-        person("Q4", "D", P570=[], P106=[]),
+        person("Q4", "D", P570=[], P106=[]),  # left out: not counted
         entity("Q6", "Iron Span", P31=["Q101"], **SPAN),
     ]
     metrics, kept = run(tmp_path, people)
-    assert metrics["living_person"] == 1
     assert [kept[item]["gender"] for item in ("Q1", "Q2", "Q3")] == [None, "male", "Q909"]
+    assert {name: value for name, value in metrics.items() if name.startswith("person")} == {
+        "persons": 3,
+        "person_without_gender": 1,
+        "person_without_occupation": 1,
+        "person_with_several_occupations": 1,
+    }
 
 
 @pytest.mark.real

@@ -187,13 +187,17 @@ def find_candidates(
         if (candidates := chosen[row["wikidata_id"]])
     ]
     unknown = Counter({name: count for name, count in counts.items() if ": " in name})
+    scores = Counter(score for candidates in chosen.values() for _, score in candidates)
     metrics = {
         "questions": len(rows),
         "questions_without_image": len(rows) - len(kept),
         "share_without_image": (len(rows) - len(kept)) / len(rows) if rows else 0.0,
         "no_commons_category": sum(row["commons"] is None for row in rows),
+        "entities": len(chosen),
+        "entities_without_image": sum(not candidates for candidates in chosen.values()),
         **{flaw: len(names) for flaw, names in pictures.flawed.items()},
         **{f"reference_{flaw}": len(names) for flaw, names in base.flawed.items()},
+        **{f"images_of_score_{score}": scores[score] for score in range(5)},
         **{name: count for name, count in counts.items() if name not in unknown},
         **{name.replace(": ", "_", 1): count for name, count in unknown.most_common(_UNKNOWN_NAMES)},
     }

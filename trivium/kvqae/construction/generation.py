@@ -207,8 +207,18 @@ def generate_questions(
         else:
             generated.append(question)
     _illustrate(generated, images)
-    counts.update(with_images=sum(mention.key in images for mention in mentions), generated=len(generated))
-    return generated, {name: float(value) for name, value in counts.items()}
+    types = Counter(question["mention_type"] for question in generated)
+    others = sum(len(question["other_mentions"]) for question in generated)
+    metrics: dict[str, float] = {
+        "with_images": sum(mention.key in images for mention in mentions),
+        "generated": len(generated),
+        "from_trivia_questions": len({question["original_question"] for question in generated}),
+        "persons": sum(question["human"] for question in generated),
+        **{f"mention_{name}": types[name] for name in MENTION_TYPES},
+        "other_mentions_mean": others / len(generated) if generated else 0.0,
+        **counts,
+    }
+    return generated, {name: float(value) for name, value in metrics.items()}
 
 
 def _illustrate(generated: Sequence[dict[str, Any]], images: Mapping[str, Sequence[str]]) -> None:

@@ -202,6 +202,7 @@ def link_mentions(
     metrics = {
         "mentions": float(len(mentions)),
         "linked": float(len(rows)),
+        "linked_questions": float(len({row["question"] for row in rows})),
         "kept_share": len(rows) / len(mentions) if mentions else 0.0,
     }
     return rows, metrics | {reason: float(count) for reason, count in counts.items()}

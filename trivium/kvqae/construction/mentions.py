@@ -11,6 +11,7 @@ from pydantic import Field
 from trivium.core.parameters import Parameters
 from trivium.formats.triviaqa import TriviaQuestion
 
+HOW_MANY = ("no", "one", "two", "more")
 _NEEDED_PIPES = ("tok2vec", "transformer", "parser", "ner")
 _POSSESSIVE = ("'s", "’s", "'", "’")
 # Labels of modifiers before a noun, in spaCy and in Universal Dependencies; auxiliaries, prepositions and conjunctions
@@ -135,7 +136,8 @@ def find_mentions(
 ) -> tuple[list[Mention], dict[str, float]]:
     """Find the valid mentions of all questions, of which one may have several; returns counts, too."""
     kept, dropped = {name.lower() for name in parameters.dependencies}, set(parameters.dropped_labels)
-    counts = Counter(questions=0, entities=0, dropped_label=0, dropped_dependency=0, mentions=0)
+    names = ["questions", "entities", "dropped_label", "dropped_dependency", "mentions"]
+    counts = Counter(dict.fromkeys([*names, *(f"questions_with_{many}" for many in HOW_MANY)], 0))
     texts = ((question.text, question.id) for question in questions)
     idle = [name for name in pipeline.pipe_names if name not in _NEEDED_PIPES]
     valid: list[Mention] = []
@@ -144,6 +146,7 @@ def find_mentions(
             mentions = mentions_of(question, document, kept, dropped, counts)
             counts["questions"] += 1
             counts["mentions"] += len(mentions)
+            counts[f"questions_with_{HOW_MANY[min(len(mentions), 3)]}"] += 1
             valid += mentions
     metrics = {name: float(count) for name, count in counts.items()}
     return valid, metrics | {"mentions_a_question": counts["mentions"] / counts["questions"]}

@@ -32,6 +32,10 @@ def class_ancestors(item: str, superclasses: Callable[[str], Iterable[str]]) -> 
         pending += above
     return ancestors
 
+    def circular(self) -> int:
+        """Count the classes visited so far that are, directly or indirectly, subclasses of themselves."""
+        return sum(any(item in self.ancestors(above) for above in self._above[item]) for item in list(self._above))
+
 
 SUBJECT_SCHEMA = pa.schema(
     [
@@ -135,7 +139,7 @@ def add_subjects(
     def subject_of(item: str) -> dict[str, Any] | Reason:
         return describe_subject(wikidata.get(item), base.get(item), wikidata, is_concrete, image_properties)
 
-    counts: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    counts: Counter[str] = Counter(dict.fromkeys((*REASONS, *_PERSON_COUNTS), 0))
     kept = []
     for row in rows:
         subject = subject_of(row["wikidata_id"] or "")
@@ -145,6 +149,13 @@ def add_subjects(
         columns = {name: value for name, value in subject.items() if name != "aliases"}
         names = [*row["names"], *filter(None, [subject["name"], *subject["aliases"]])]
         kept.append(row | columns | {"name": subject["name"] or row["title"], "names": list(dict.fromkeys(names))})
+        if subject["human"]:
+            occupations = len(subject["occupations"])
+            flags = (True, subject["gender"] is None, occupations == 0, occupations > 1)
+            counts.update(dict(zip(_PERSON_COUNTS, map(int, flags), strict=True)))
     dropped = counts["abstract_type"] + counts["living_person"]
     metrics = {"linked": len(rows), "kept": len(kept), "dropped_share": dropped / len(rows) if rows else 0.0}
     return kept, {name: float(value) for name, value in (metrics | counts).items()}
+
+
+_PERSON_COUNTS = ("persons", "person_without_gender", "person_without_occupation", "person_with_several_occupations")
