@@ -32,9 +32,6 @@ def class_ancestors(item: str, superclasses: Callable[[str], Iterable[str]]) -> 
         pending += above
     return ancestors
 
-    def circular(self) -> int:
-        """Count the classes visited so far that are, directly or indirectly, subclasses of themselves."""
-        return sum(any(item in self.ancestors(above) for above in self._above[item]) for item in list(self._above))
 
 
 SUBJECT_SCHEMA = pa.schema(
