@@ -33,7 +33,6 @@ def class_ancestors(item: str, superclasses: Callable[[str], Iterable[str]]) -> 
     return ancestors
 
 
-
 SUBJECT_SCHEMA = pa.schema(
     [
         *LINK_SCHEMA,
