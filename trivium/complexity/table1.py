@@ -5,8 +5,7 @@ among questions with the same answer element; beside the frames' differences, ho
 """
 
 import warnings
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -50,19 +49,10 @@ class ScoreParameters(Parameters):
     seed: int = Field(ge=0, description="Of baselines, shuffles, permutations and draws")
 
 
-@dataclass(frozen=True)
-class ModelScores:
-    """A model's scores: for each measure (seeds, questions) in [0, 1]."""
-
-    system: System
-    values: Mapping[str, NDArray[np.float64]]
-
-    def by_question(self, measure: str) -> NDArray[np.float64]:
-        """Means over the seeds, (questions,)."""
-        return self.values[measure].mean(axis=0)
+Scores = Mapping[str, NDArray[np.float64]]  # of a model, by measure: (seeds, questions) in [0, 1]
 
 
-def score(system: System, references: Sequence[str]) -> ModelScores:
+def score(system: System, references: Sequence[str]) -> Scores:
     """Score every seed's answers against the references, in their order."""
     rows: dict[str, list[NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
     for predictions in system.by_seed.values():
@@ -72,7 +62,7 @@ def score(system: System, references: Sequence[str]) -> ModelScores:
         pairs = list(zip(answers, references, strict=True))
         rows["em"].append(np.array([float(exact_match(*pair)) for pair in pairs]))
         rows["f1"].append(np.array([f1(*pair) for pair in pairs]))
-    return ModelScores(system, {measure: np.stack(values) for measure, values in rows.items()})
+    return {measure: np.stack(values) for measure, values in rows.items()}
 
 
 def score_shuffled(
@@ -97,7 +87,7 @@ def score_shuffled(
 
 
 def summarize(
-    scored: ModelScores, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
+    system: System, scores: Scores, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
 ) -> dict[str, float]:
     """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
 
@@ -106,37 +96,38 @@ def summarize(
     metrics = {}
     options = parameters.model_dump(include=OPTIONS)
     for measure in MEASURES:
-        means = scored.values[measure].mean(axis=1)
+        means = scores[measure].mean(axis=1)
         metrics[measure] = float(means.mean())
         if len(means) > 1:
             metrics[f"{measure}_sd"] = float(means.std(ddof=1))
-    bounds = clustered_interval(scored.by_question("rouge_l"), texts, **options)
+    by_question = scores["rouge_l"].mean(axis=0)
+    bounds = clustered_interval(by_question, texts, **options)
     metrics["rouge_l_low"], metrics["rouge_l_high"] = bounds
     for count in ("missing", "empty", "unknown"):
-        metrics[count] = float(sum(getattr(answers, count) for answers in scored.system.by_seed.values()))
-    if scored.system.kind != "baseline":
-        gain = scored.by_question("rouge_l") - baseline
+        metrics[count] = float(sum(getattr(answers, count) for answers in system.by_seed.values()))
+    if system.kind != "baseline":
+        gain = by_question - baseline
         metrics["over_baseline"] = float(gain.mean())
         bounds = clustered_interval(gain, texts, **options)
         metrics["over_baseline_low"], metrics["over_baseline_high"] = bounds
     return metrics
 
 
-def scores_table(all_scored: Sequence[ModelScores]) -> pa.Table:
+def scores_table(scored: Iterable[tuple[System, Scores]]) -> pa.Table:
     """One row a model, seed and question: id, model, kind, seed, prediction and the four measures."""
     tables = [
         pa.table(
             {
                 "id": list(predictions.answers),
-                "model": [scored.system.model] * len(predictions.answers),
-                "kind": [scored.system.kind] * len(predictions.answers),
+                "model": [system.model] * len(predictions.answers),
+                "kind": [system.kind] * len(predictions.answers),
                 "seed": pa.array([seed] * len(predictions.answers), pa.int64()),
                 "prediction": list(predictions.answers.values()),
-                **{measure: values[row] for measure, values in scored.values.items()},
+                **{measure: values[row] for measure, values in scores.items()},
             }
         )
-        for scored in all_scored
-        for row, (seed, predictions) in enumerate(scored.system.by_seed.items())
+        for system, scores in scored
+        for row, (seed, predictions) in enumerate(system.by_seed.items())
     ]
     return pa.concat_tables(tables)
 
@@ -232,16 +223,16 @@ def rows_of(
     texts: Sequence[str],
     baseline: NDArray[np.float64],
     system: System,
-) -> tuple[ModelScores, list[dict[str, str | float]], dict[str, float]]:
+) -> tuple[Scores, list[dict[str, str | float]], dict[str, float]]:
     """Score a model: every answer, the rows of `frame_means`, and the row of Table 1 with spread and shuffled answers.
 
     What is drawn depends on the seed alone, not on other models.
     """
-    scored = score(system, references)
-    by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
-    metrics = summarize(scored, baseline, texts, parameters)
+    scores = score(system, references)
+    by_measure = {measure: scores[measure].mean(axis=0) for measure in ("rouge_l", "rouge_l_paper")}
+    metrics = summarize(system, scores, baseline, texts, parameters)
     metrics |= spread(by_measure[parameters.figure_2], frames, texts, seed=parameters.seed)
     if system.kind != "baseline":
         value = score_shuffled(system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
-    return scored, frame_means(by_measure, frames, parameters.figure_2), metrics
+    return scores, frame_means(by_measure, frames, parameters.figure_2), metrics

@@ -4,7 +4,6 @@ Each distinct context is read once, however many questions are asked about it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -45,10 +44,8 @@ def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]
     return contexts
 
 
-def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[pa.Table, int, int]:
-    """The predicted frames of all contexts (`SCHEMA`), the number of sentences, and how many of them were cut."""
-    pieces: Any  # of the parser's kind
-    pieces, cut = parser.prepare(list(contexts))
+def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> pa.Table:
+    """The predicted frames of all contexts (`SCHEMA`)."""
     rows = [
         {
             "question_id": ids[0],
@@ -60,9 +57,7 @@ def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> tuple[
             **vars(frame.lexical_unit.span),
             "elements": [{"name": part.name, "core": part.core, **vars(part.span)} for part in frame.elements],
         }
-        for number, (ids, frames) in enumerate(
-            zip(contexts.values(), parser.parse(list(contexts), pieces), strict=True)
-        )
+        for number, (ids, frames) in enumerate(zip(contexts.values(), parser.parse(list(contexts)), strict=True))
         for frame in frames
     ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA), len(pieces), cut
+    return pa.Table.from_pylist(rows, schema=SCHEMA)
