@@ -129,6 +129,7 @@ def test_another_table_is_no_set(tmp_path):
         (lambda head, table: (head | {"format": 2}, table), "a set of another version; got 2; expected 1"),
         (lambda head, table: (head | {"classes": head["classes"][1:]}, table), "not a set as --export writes it"),
         (lambda head, table: ([], table), "not a set as --export writes it"),
+        (lambda head, table: (head, table.slice(9)), "no painted picture"),
     ],
 )
 def test_a_set_that_somebody_has_changed_is_refused_in_one_line(released, edit, message, tmp_path):

@@ -163,7 +163,7 @@ def read_set(file: Path, cache: Path) -> BenchmarkSet:
     """Read a released set; its pictures are unpacked into the cache, once.
 
     Raises:
-        BadInput: no such file, or one that is cut off, damaged or no set.
+        BadInput: no such file, or one that is cut off, damaged, no set or without a query.
     """
     metadata = read_schema(file).metadata or {}
     if HEAD not in metadata:
@@ -183,6 +183,8 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     queries, pictures, captions = (
         rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")
     )
+    if not len(queries):
+        raise BadInput("no painted picture", file=file)
     with file.open("rb") as stream:
         fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
     folder, classes = cache / fingerprint[:16], tuple(head["classes"])
