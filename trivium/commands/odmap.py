@@ -87,10 +87,9 @@ def run(arguments: Namespace) -> None:
     instead = [one for one in (arguments.export, arguments.inputs) if one is not None]
     if not instead and (not asks or arguments.out is None):
         arguments.refuse("--model, --captioner or --vlm, and --out are needed; or --export, or --inputs")
-    if arguments.batch < 1:
-        arguments.refuse("--batch should be at least 1")
-    if arguments.questions is not None and arguments.questions < 1:
-        arguments.refuse("--questions should be at least 1")
+    for option in ("batch", "questions"):
+        if (count := getattr(arguments, option)) is not None and count < 1:
+            arguments.refuse(f"--{option} should be at least 1")
     if bool(arguments.vlm) != bool(arguments.endpoint):
         arguments.refuse("--endpoint and --vlm belong together")
     if arguments.set and Path(arguments.set).suffix == ".parquet" and not Path(arguments.set).is_file():

@@ -9,9 +9,9 @@ from tests.decorrelation.retrieved_world import cell
 from trivium.decorrelation.evaluation.tables import (
     EvaluateParameters,
     Measured,
-    comparable,
     compare,
     compared_variants,
+    comparisons,
 )
 from trivium.decorrelation.matrix import parse_cells
 
@@ -19,12 +19,12 @@ SETTINGS = EvaluateParameters(partner_probability=0.5, permutations=1000, confid
 CELL = parse_cells({"coco_clip_ours_0": cell("coco", "clip", "ours")}, Path("p"))["coco_clip_ours_0"]
 
 
-def measured(values, queries, pictures, seeds=(0,), member=None):
+def measured(values, queries, pictures, seeds=(0,), member=None, of=CELL):
     values = np.atleast_2d(np.array(values, dtype=float))
     subsets = {"all": np.ones(len(queries), dtype=bool)}
     if member is not None:
         subsets["partner_remains"] = np.array(member)
-    return Measured(CELL, seeds, tuple(queries), np.array(pictures), subsets, {"odmap@1": values})
+    return Measured(of, seeds, tuple(queries), np.array(pictures), subsets, {"odmap@1": values})
 
 
 def test_differences_are_over_common_queries():
@@ -86,6 +86,8 @@ def test_which_variants_are_compared():
 
 def test_queries_painted_otherwise_are_not_compared():
     zero = CELL.model_copy(update={"queries": "zero"})
-    assert not comparable("synthetic", CELL, zero)
-    assert comparable("rendered", CELL, zero)
-    assert comparable("synthetic", CELL, CELL)
+    ours, same, otherwise = (measured([1, 0], "ab", [1, 2], of=of) for of in (CELL, CELL, zero))
+    for other, sets in ((same, {"synthetic", "rendered"}), (otherwise, {"rendered"})):
+        by_variant = {name: dict.fromkeys(("synthetic", "rendered"), of) for name, of in (("ours", ours), ("x", other))}
+        rows = comparisons(by_variant, SETTINGS)
+        assert {row["set"] for row in rows if row["set"] == row["other_set"]} == sets

@@ -194,6 +194,11 @@ MEASURES = (*ODMAP, TESTED, STILL_NAMED, *PAIRS, *TO_TEXT, *TO_IMAGE)
 Interval = tuple[float, float] | None
 
 
+def mean_of(values: NDArray[Any]) -> float | None:
+    """The mean; None where there are no values."""
+    return float(values.mean()) if len(values) else None
+
+
 @dataclass(frozen=True)
 class Scores:
     """One model's values.
@@ -210,8 +215,7 @@ class Scores:
 
     def mean(self, measure: str) -> float | None:
         """The mean over all queries; None where there are none."""
-        values = self.values[measure]
-        return float(values.mean()) if len(values) else None
+        return mean_of(self.values[measure])
 
     def by_query(self, benchmark: BenchmarkSet, measure: str) -> NDArray[np.float64]:
         """The values in the order of the set's queries; NaN where a query has no pair."""
@@ -280,13 +284,8 @@ def by_stratum(benchmark: BenchmarkSet, scores: Mapping[str, Scores]) -> Iterato
     for kind, groups in strata(benchmark).items():
         for group, member in groups.items():
             for name, columns in values.items():
-                means = {measure: _mean(column[member]) for measure, column in columns.items()}
+                means = {measure: mean_of(column[member & ~np.isnan(column)]) for measure, column in columns.items()}
                 yield {"stratum": kind, "group": group, "queries": int(member.sum()), "model": name, **means}
-
-
-def _mean(values: NDArray[np.float64]) -> float | None:
-    defined = values[~np.isnan(values)]
-    return float(defined.mean()) if len(defined) else None
 
 
 def query_rows(benchmark: BenchmarkSet, scores: Mapping[str, Scores]) -> Iterator[dict[str, Any]]:

@@ -143,7 +143,7 @@ def open_set(
     dataset: str | None = None,
     cache: str | Path | None = None,
 ) -> BenchmarkSet:
-    """Read a released set, or that of a built project.
+    """Read a released set, or that of a built project; its pictures are unpacked into the cache, once.
 
     Args:
         project: folder of the built project, where no set is given.
@@ -152,24 +152,16 @@ def open_set(
         cache: folder for unpacked pictures, embeddings and answers; None: the user's own.
 
     Raises:
-        BadInput: see `find_set`, `project_set` and `read_set`.
+        BadInput: see `find_set` and `project_set`; or a file that is cut off, damaged, no set or without a query.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kept = home / "trivium" / "odmap" if cache is None else Path(cache)
-    return read_set(project_set(project, dataset) if released is None else find_set(released, dataset), kept)
-
-
-def read_set(file: Path, cache: Path) -> BenchmarkSet:
-    """Read a released set; its pictures are unpacked into the cache, once.
-
-    Raises:
-        BadInput: no such file, or one that is cut off, damaged, no set or without a query.
-    """
+    file = project_set(project, dataset) if released is None else find_set(released, dataset)
     metadata = read_schema(file).metadata or {}
     if HEAD not in metadata:
         raise BadInput("not a set", file=file, expected="what `trivium odmap --export` writes")
     try:
-        return _read(file, json.loads(metadata[HEAD]), cache)
+        return _read(file, json.loads(metadata[HEAD]), kept)
     except BadInput:
         raise
     except (pa.ArrowException, KeyError, TypeError, ValueError, IndexError) as error:
@@ -190,7 +182,8 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     folder, classes = cache / fingerprint[:16], tuple(head["classes"])
     for kind in ("query", "picture"):
         if not (folder / kind).is_dir():
-            _unpack(file, kind, folder / kind)
+            images = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
+            write_images(folder / kind, ((row["name"], row["image"]["bytes"]) for row in images if row["kind"] == kind))
     ids, owners = captions["id"].cast(pa.int64()).to_numpy(), captions["picture"].to_numpy()
     partners = tuple(queries["partner"].to_pylist())
     columns = [queries[name].to_pylist() for name in ("id", "picture", "class", "removed", "classes")]
@@ -226,9 +219,3 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
         shares=queries["share"].to_numpy(),
         kept=folder,
     )
-
-
-def _unpack(file: Path, kind: str, folder: Path) -> None:
-    """Write the pictures of a kind as image shards."""
-    rows = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
-    write_images(folder, ((row["name"], row["image"]["bytes"]) for row in rows if row["kind"] == kind))

@@ -34,7 +34,7 @@ from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_json_lines
-from trivium.decorrelation.benchmark.answers import Interval, interval
+from trivium.decorrelation.benchmark.answers import Interval, interval, mean_of
 from trivium.decorrelation.benchmark.benchmark_set import PICTURE_TYPES, BenchmarkSet
 from trivium.decorrelation.captions.phrases import Settings, read_phrases
 from trivium.language.english.chunker import choose_chunker
@@ -78,7 +78,7 @@ class VlmScores:
 
     def rate(self, kind: str) -> float | None:
         """Share of yes; None where no question of the kind was answered."""
-        return float(self.yes[kind].mean()) if len(self.yes[kind]) else None
+        return mean_of(self.yes[kind])
 
 
 def text_of(name: str) -> str:
@@ -86,9 +86,7 @@ def text_of(name: str) -> str:
     return _QUESTION.format(article="an" if name[0].lower() in "aeiou" else "a", name=name)
 
 
-def questions_of(
-    benchmark: BenchmarkSet, model: EndpointModel, most: int | None = None, seed: int = 0
-) -> list[Question]:
+def questions_of(benchmark: BenchmarkSet, model: EndpointModel, most: int | None = None) -> list[Question]:
     """All questions about a set, or about `most` of its queries, which are drawn.
 
     The key of an answer is made of the model, its settings, the set, the picture and the class: the same question
@@ -97,7 +95,7 @@ def questions_of(
     queries, named = benchmark.queries, benchmark.named_by_people()
     rows = list(range(len(queries.ids)))
     if most is not None and most < len(rows):
-        rows = sorted(random.Random(seed).sample(rows, most))
+        rows = sorted(random.Random(0).sample(rows, most))
     wholes = benchmark.rows_of(queries.pictures)
     questions = []
     for row in rows:
@@ -108,7 +106,7 @@ def questions_of(
             about["partner"] = partner
         others = [name for name in compress(benchmark.classes, absent & ~queries.removed[row]) if name != partner]
         if others:
-            about["random"] = random.Random(f"{seed}:{queries.ids[row]}").choice(others)
+            about["random"] = random.Random(f"0:{queries.ids[row]}").choice(others)
         for kind, name in about.items():
             whole = kind == "there"
             picture = benchmark.pictures.names[wholes[row]] if whole else benchmark.painted.names[row]

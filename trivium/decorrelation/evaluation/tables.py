@@ -108,11 +108,6 @@ def compared_variants(variants: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "ours", variant
 
 
-def comparable(kind: str, left: Cell, right: Cell) -> bool:
-    """Whether both were asked the same pictures of a set."""
-    return kind not in PAINTED or left.queries == right.queries
-
-
 def compare(left: Measured, right: Measured, parameters: EvaluateParameters) -> list[dict[str, Any]]:
     """Left minus right, for every measure and subset that both have, over their common queries.
 
@@ -259,14 +254,14 @@ GAINS = (("synthetic", "odmap@1"), ("image_to_text", "r@1"))
 def comparisons(
     measured: Mapping[str, Mapping[str, Measured]], parameters: EvaluateParameters
 ) -> Iterator[dict[str, Any]]:
-    """Rows of comparisons.json: variants of one model on one set, and two sets within one row.
+    """Rows of comparisons.json: variants of one model on the same pictures of one set, and two sets within one row.
 
     `measured` is {variant: {set: values}} of one model on one data set.
     """
     for variant, other in compared_variants(list(measured)):
         for kind, left in measured[variant].items():
             right = measured[other].get(kind)
-            if right is not None and comparable(kind, left.cell, right.cell):
+            if right is not None and (kind not in PAINTED or left.cell.queries == right.cell.queries):
                 for row in compare(left, right, parameters):
                     yield _named(left, right, kind, kind) | row
     for sets in measured.values():
