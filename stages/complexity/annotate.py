@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from trivium.complexity.frames.annotation import AnnotateParameters, annotate, distinct_contexts
+from trivium.complexity.frames.annotation import AnnotateParameters, annotate
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.core.stage import stage
 from trivium.core.tables import write_table
@@ -19,8 +19,8 @@ def main(
 ) -> dict[str, float]:
     """Read the contexts of a SQuAD-format file and write one row a predicted frame."""
     read = read_squad(questions)
-    contexts = distinct_contexts(read.questions)
-    table = annotate(load_parser(parser, parameters.batch), contexts)
+    contexts = {question.context for question in read.questions}
+    table = annotate(load_parser(parser, parameters.batch), read.questions)
     write_table(out, table)
     return {
         "contexts": float(len(contexts)),

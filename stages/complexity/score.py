@@ -35,10 +35,11 @@ def main(
     ids, references = [row.id for row in examples], [row.answer_text for row in examples]
     frames, elements = [row.frame.frame for row in examples], [row.answer_element for row in examples]
     readers = {name: parameters.readers[name] for name in parameters.run}
+    asked = [file for name in parameters.prompted if (file := prompted / f"{name}.jsonl").is_file()]  # with an endpoint
     models = [
         *systems.read_trained(predictions, readers, parameters.seeds, ids),
-        *systems.read_prompted(prompted, parameters.prompted, ids),
-        *systems.read_brought(brought, ids),
+        *systems.read_files(asked, "prompted", ids),
+        *systems.read_files(sorted(brought.glob("*.jsonl")), "brought", ids),
         *systems.make_baselines(examples, parameters.seed),
     ]
     systems.check_names(models)

@@ -145,16 +145,15 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
         complete = {in_world.world: in_world.trainings for in_world in worlds} == dict.fromkeys(
             WORLDS[pipeline], len(TRAININGS)
         )
-        verdicts: list[Verdict] = [in_world.verdict for in_world in worlds]
-        if not complete:
-            verdicts.append("cannot tell")
         if claim.expected == "costs" and worlds:
             kept = [tables for tables in evidence.values() if tables]
-            contrasts = {part: [_contrasts(claim, part, tables) for tables in kept] for part in claim.parts}
+            sides = {part: [_sides(claim, part, tables) for tables in kept] for part in claim.parts}
+            contrasts = {part: [(of.better - of.other).T for of in worlds] for part, worlds in sides.items()}
             overall = judge_cost(contrasts, claim.margin) if complete else "cannot tell"
             yield Judged(claim, worlds, overall, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
         else:
-            yield Judged(claim, worlds, _together(verdicts), complete)
+            unknown: list[Verdict] = [] if complete else ["cannot tell"]
+            yield Judged(claim, worlds, _together([in_world.verdict for in_world in worlds] + unknown), complete)
 
 
 def judge_cost(contrasts: Mapping[str, Sequence[NDArray[np.float64]]], margin: float) -> Verdict:
@@ -191,12 +190,6 @@ def _sides(claim: Claim, part: str, tables: Sequence[pa.Table]) -> Sides:
     if claim.expected != "costs":
         return sides
     return Sides(sides.other, sides.other_count, sides.better, sides.better_count)
-
-
-def _contrasts(claim: Claim, part: str, tables: Sequence[pa.Table]) -> NDArray[np.float64]:
-    """δ of one world, (facts, trainings)."""
-    sides = _sides(claim, part, tables)
-    return (sides.better - sides.other).T
 
 
 def _in_world(claim: Claim, world: int, tables: Sequence[pa.Table]) -> InWorld:

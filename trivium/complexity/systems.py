@@ -6,7 +6,7 @@ element.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,21 +82,9 @@ def read_trained(folder: Path, readers: Mapping[str, str], seeds: Sequence[int],
     ]
 
 
-def read_prompted(folder: Path, names: Sequence[str], ids: Sequence[str]) -> list[System]:
-    """The prompted models that were run: `<folder>/<name>.jsonl`; one without a file was not."""
-    files = {name: folder / f"{name}.jsonl" for name in names}
-    return [
-        System(name, "prompted", {NO_SEED: read_predictions(file, ids)})
-        for name, file in files.items()
-        if file.is_file()
-    ]
-
-
-def read_brought(folder: Path, ids: Sequence[str]) -> list[System]:
-    """Every `*.jsonl` in the user's folder, named as its file."""
-    return [
-        System(file.stem, "brought", {NO_SEED: read_predictions(file, ids)}) for file in sorted(folder.glob("*.jsonl"))
-    ]
+def read_files(files: Iterable[Path], kind: str, ids: Sequence[str]) -> list[System]:
+    """Models that answered once, each named as its file."""
+    return [System(file.stem, kind, {NO_SEED: read_predictions(file, ids)}) for file in files]
 
 
 def make_baselines(examples: Sequence[Example], seed: int) -> list[System]:

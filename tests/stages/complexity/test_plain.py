@@ -21,7 +21,7 @@ from tests.formats.test_framenet_xml import FIRST, layers, unit_file
 from tests.sources.pinned import serve_pinned
 from tests.sources.small_hub import parquet
 from trivium.complexity.factors.free_factors import frame_of_answer, predicted_factors
-from trivium.complexity.frames.annotation import annotate, distinct_contexts
+from trivium.complexity.frames.annotation import annotate
 from trivium.complexity.frames.linear.parser import LinearFrameParser
 from trivium.complexity.frames.parser_folder import save_parser
 from trivium.complexity.readers.kinds.extractive import ExtractiveReader
@@ -159,7 +159,7 @@ def test_plain_questions_are_answered_and_analysed_with_predicted_frames(tmp_pat
         for element in [part for each in text.frames for part in each.elements][:1]
     ]
     write_squad(tmp_path / "evaluation.json", [*plain, *framed])
-    write_table(tmp_path / "frames.parquet", annotate(parser, distinct_contexts([*plain, *framed])))
+    write_table(tmp_path / "frames.parquet", annotate(parser, [*plain, *framed]))
     metrics = main(
         PlainParameters(batch_size=8, resamples=100, draws=1), name="tiny", seed=0,
         model=tmp_path / "model", questions=tmp_path / "evaluation.json", parser=tmp_path / "parser",

@@ -105,21 +105,17 @@ def analyse(
     p_all = np.max([p, p_frame, joint["joint_p"], joint["joint_p_frame"]], axis=0)
     p_all_holm = holm(p_all)
     by_all = validated & (high < 0) & (coefficient < 0) & (p_all <= risk)
-    of_factor: dict[str, NDArray] = {
-        "yes": (factors == YES).sum(axis=1),
-        "no": (factors == NO).sum(axis=1),
-        "frame_test": np.array([level.kind for level in levels]),
-        "frames": np.array([level.frames for level in levels], dtype=np.int64),
-    }
-    wide = {name: np.broadcast_to(values, delta.shape) for name, values in of_factor.items()}
-    return {
-        "yes": wide["yes"], "no": wide["no"], "delta": delta, "delta_floor": floor_points(delta),
+    columns: Effects = {
+        "yes": (factors == YES).sum(axis=1), "no": (factors == NO).sum(axis=1),
+        "delta": delta, "delta_floor": floor_points(delta),
         "p": p, "p_holm": p_holm, "low": low, "high": high, "p_frame": p_frame,
-        "frame_test": wide["frame_test"], "frames": wide["frames"], "validated": validated,
+        "frame_test": np.array([level.kind for level in levels]),
+        "frames": np.array([level.frames for level in levels], dtype=np.int64), "validated": validated,
         "significant": validated & (p <= risk), "holm_significant": validated & (p_holm <= risk),
         "joint": coefficient, **joint, "p_all": p_all, "p_all_holm": p_all_holm,
         "found": by_all, "found_holm": by_all & (p_all_holm <= risk),
     }  # fmt: skip
+    return {name: np.broadcast_to(values, delta.shape) for name, values in columns.items()}  # some are of a factor
 
 
 def large_enough(factors: NDArray[np.int8], smallest_set: int) -> NDArray[np.bool_]:

@@ -194,9 +194,6 @@ def cut_column(factors: FreeFactors, name: str, label: str, values: Sequence[boo
     return True
 
 
-Says = dict[str, bool | None]  # by the question's id; None: in neither set
-
-
 def frame_of_answer(answer: Span | None, frames: Sequence[FrameInstance]) -> str | None:
     """The frame with the element that shares most with the answer (of all their characters); None where none does."""
     shares = [(_shared(answer, element.span), frame.frame) for frame in frames for element in frame.elements if answer]
@@ -214,8 +211,8 @@ def predicted_factors(
     frames: Mapping[str, Sequence[FrameInstance]],
     adaptation: LexicalUnits,
     training: LexicalUnits,
-) -> dict[str, Says]:
-    """The values of f0 (`rare_frame`) and f6 (`varied_triggers`); a factor that cannot be cut is left out.
+) -> dict[str, dict[str, bool | None]]:
+    """The values of f0 (`rare_frame`) and f6 (`varied_triggers`) by question; what cannot be cut is left out.
 
     `frames` are predicted, by context; f0 counts units in the adaptation corpus, f6 in annotated training texts.
     """
@@ -226,7 +223,7 @@ def predicted_factors(
         for key, name in named.items()
         if name is not None and name in training
     }
-    says: dict[str, Says] = {}
+    says: dict[str, dict[str, bool | None]] = {}
     cut = rare_cut(list(counts.values()), adaptation, "evaluation")
     if cut is not None:
         says["rare_frame"] = {key: counts[key] <= cut if key in counts else None for key in named}

@@ -3,7 +3,7 @@
 Each distinct context is read once, however many questions are asked about it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import pyarrow as pa
 from pydantic import Field
@@ -36,16 +36,11 @@ class AnnotateParameters(Parameters):
     batch: int = Field(default=128, ge=1, description="Sentences read at a time")
 
 
-def distinct_contexts(questions: Sequence[SquadQuestion]) -> dict[str, list[str]]:
-    """Each context with the ids of its questions, in the order of the file."""
+def annotate(parser: AnyParser, questions: Sequence[SquadQuestion]) -> pa.Table:
+    """The predicted frames of the questions' contexts, in the order of the file (`SCHEMA`)."""
     contexts: dict[str, list[str]] = {}
     for question in questions:
         contexts.setdefault(question.context, []).append(question.id)
-    return contexts
-
-
-def annotate(parser: AnyParser, contexts: Mapping[str, Sequence[str]]) -> pa.Table:
-    """The predicted frames of all contexts (`SCHEMA`)."""
     rows = [
         {
             "question_id": ids[0],

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pyarrow as pa
 from pydantic import Field
@@ -59,9 +59,6 @@ def _to_root(sentence: Sentence, token: Token) -> list[int]:
     return path
 
 
-_UNCOUNTED = ("trigger_in_answer", "other_sentence", "no_token")
-
-
 class DistanceParameters(Parameters):
     """Parameters of f4."""
 
@@ -96,7 +93,7 @@ class Distance(Factor):
             "f4_case": [case for case, _ in ways],
             "trigger_in_answer": [case == "trigger_in_answer" for case, _ in ways],
         }
-        metrics = {f"f4_{case}": float(counts[case]) for case in _UNCOUNTED}
+        metrics = {f"f4_{case}": float(counts[case]) for case in get_args(Case) if case != "path"}
         metrics["f4_threshold"] = float(self.parameters.arcs)
         far = self.parameters.arcs
         return Judged([(count or 0) >= far if case == "path" else None for case, count in ways], columns, metrics)
