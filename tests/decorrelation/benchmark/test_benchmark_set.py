@@ -129,7 +129,9 @@ def test_another_table_is_no_set(tmp_path):
         (lambda head, table: (head | {"format": 2}, table), "a set of another version; got 2; expected 1"),
         (lambda head, table: (head | {"classes": head["classes"][1:]}, table), "not a set as --export writes it"),
         (lambda head, table: ([], table), "not a set as --export writes it"),
-        (lambda head, table: (head, table.slice(9)), "no painted picture"),
+        (lambda head, table: (head, table.slice(9)), "too few painted pictures; got 0; expected at least 1"),
+        (lambda head, table: (head, table.slice(0, 20)), "too few captions; got 7; expected at least 10"),
+        (lambda head, table: (head, table.slice(0, 30)), "not a set as --export writes it: KeyError"),
     ],
 )
 def test_a_set_that_somebody_has_changed_is_refused_in_one_line(released, edit, message, tmp_path):

@@ -18,7 +18,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.parameters import validate
 from trivium.core.tables import read_batches, read_schema, read_table
 from trivium.decorrelation.benchmark.release import FORMAT, HEAD, SCHEMA
-from trivium.decorrelation.evaluation.answers import Gallery, Queries, class_matrix, make_queries
+from trivium.decorrelation.evaluation.answers import CUTOFFS, Gallery, Queries, class_matrix, make_queries
 from trivium.decorrelation.retrieval.ranking import RetrieveParameters
 from trivium.decorrelation.retrieval.sharded_model import Captions, PictureSet
 
@@ -152,7 +152,7 @@ def open_set(
         cache: folder for unpacked pictures, embeddings and answers; None: the user's own.
 
     Raises:
-        BadInput: see `find_set` and `project_set`; or a file that is cut off, damaged, no set or without a query.
+        BadInput: see `find_set` and `project_set`; or a file that is cut off, damaged, no set or too small.
     """
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     kept = home / "trivium" / "odmap" if cache is None else Path(cache)
@@ -175,8 +175,9 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
     queries, pictures, captions = (
         rows.filter(pa.compute.equal(rows["kind"], kind)) for kind in ("query", "picture", "caption")
     )
-    if not len(queries):
-        raise BadInput("no painted picture", file=file)
+    for name, part, least in (("painted pictures", queries, 1), ("captions", captions, max(CUTOFFS))):
+        if len(part) < least:
+            raise BadInput(f"too few {name}", file=file, got=len(part), expected=f"at least {least}")
     with file.open("rb") as stream:
         fingerprint = hashlib.file_digest(stream, "sha256").hexdigest()
     folder, classes = cache / fingerprint[:16], tuple(head["classes"])
@@ -185,6 +186,7 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
             images = (row for batch in read_batches(file, 32, ["kind", "name", "image"]) for row in batch.to_pylist())
             write_images(folder / kind, ((row["name"], row["image"]["bytes"]) for row in images if row["kind"] == kind))
     ids, owners = captions["id"].cast(pa.int64()).to_numpy(), captions["picture"].to_numpy()
+    row_of = {caption: row for row, caption in enumerate(ids.tolist())}
     partners = tuple(queries["partner"].to_pylist())
     columns = [queries[name].to_pylist() for name in ("id", "picture", "class", "removed", "classes")]
     usual = {name: partner for name, partner in zip(columns[2], partners, strict=True) if partner is not None}
@@ -212,7 +214,7 @@ def _read(file: Path, head: Mapping[str, Any], cache: Path) -> BenchmarkSet:
         queries=make_queries(zip(*columns, strict=True), classes, usual),
         pairs=Pairs(
             np.flatnonzero(queries["caption"].is_valid()),
-            np.searchsorted(ids, paired["caption"].to_numpy()),
+            np.array([row_of[caption] for caption in paired["caption"].to_pylist()], np.int64),
             tuple(paired["text"].to_pylist()),
         ),
         partners=partners,
