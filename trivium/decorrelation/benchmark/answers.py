@@ -178,10 +178,9 @@ def _answer_by_sides(benchmark: BenchmarkSet, vectors: SetVectors) -> SetAnswers
         bar = np.where(theirs, products, -np.inf).max(axis=1, keepdims=True)
         to_text[part] += ((products >= bar) & ~theirs).sum(axis=1)
         to_image += ((products >= best) & ~theirs).sum(axis=0)
-    (_, whole), (_, painted) = _pictures_of_pairs(benchmark)
     pairs = [
-        _pair_products(pictures, benchmark, vectors.captions, vectors.without)
-        for pictures in (vectors.pictures[whole], vectors.painted[painted])
+        _pair_products(pictures[rows], benchmark, vectors.captions, vectors.without)
+        for pictures, (_, rows) in zip((vectors.pictures, vectors.painted), _pictures_of_pairs(benchmark), strict=True)
     ]
     return SetAnswers(captions, to_text, to_image, np.stack(pairs, axis=1))
 
