@@ -5,13 +5,14 @@ early, or what another pipeline or nobody may run, is a part of its own. It writ
 `write_part`; of a family of parts each member writes `{article}/{part}/{member}.json`.
 """
 
+import platform
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from trivium.core.arithmetic import Portable
+from trivium.core.arithmetic import CPUINFO, Portable
 from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 from trivium.page.html import render
@@ -101,9 +102,12 @@ def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
 def render_page(template: str, portable: Portable, **values: Any) -> str:
     """Render a whole self-contained page, on whose lines no number is parted from its unit or its p.
 
-    `portable` is `run.portable`, with which its numbers were computed.
+    Its footer says what kind of processor it was made on, and `portable`, `run.portable` of its numbers.
     """
-    arithmetic = f"run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
+    cpuinfo = CPUINFO.read_text(encoding="utf-8") if CPUINFO.exists() else ""
+    maker = "an Intel" if "GenuineIntel" in cpuinfo else "an AMD" if "AuthenticAMD" in cpuinfo else "another"
+    processor = f"{maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpuinfo else 'without'} AVX-512"
+    arithmetic = f"Made on {processor}. run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
     html = render(template, contents=ARTICLES, arithmetic=arithmetic, glossary=GLOSSARY, **values)
     joined = re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", str(html))  # Markup would be escaped again
     return re.sub(r"(?<=\d) %", "\xa0%", joined)

@@ -1,10 +1,14 @@
+import platform
 import re
 from pathlib import Path
+
+import pytest
 
 from stages.page.report import PageParameters, main
 from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.core.tables import write_json
+from trivium.page import contents
 from trivium.page.contents import ARTICLES, FRONT, page
 from trivium.page.reproduction import read_cells
 
@@ -149,3 +153,18 @@ def test_the_landing_screen_says_how_many_signed_and_leads_to_the_matrix(tmp_pat
     assert "; paper 54 ✓" in found["reproduction"]
     for name in ("index", *ARTICLES):
         assert '<a class="pipeline" href="reproduction.html">' in found[name]
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "said"),
+    [
+        ("vendor_id : GenuineIntel\nflags : fpu avx2 avx512f", "an Intel processor ({}) with AVX-512."),
+        ("vendor_id : AuthenticAMD\nflags : fpu avx2", "an AMD processor ({}) without AVX-512."),
+        (None, "another processor ({}) without AVX-512."),
+    ],
+)
+def test_the_footer_says_what_the_machine_is(tmp_path, monkeypatch, cpuinfo, said):
+    if cpuinfo is not None:
+        (tmp_path / "cpuinfo").write_text(cpuinfo)
+    monkeypatch.setattr(contents, "CPUINFO", tmp_path / "cpuinfo")
+    assert f"<p>Made on {said.format(platform.machine())} run.portable: intel." in page(ARTICLE)
