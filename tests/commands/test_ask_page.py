@@ -162,7 +162,9 @@ def test_no_number_of_a_face_is_the_most_probable_one(tmp_path, typed, face):
 
 @pytest.mark.parametrize("typed", ["left", "-1", "1.5", "9" * 5000])
 def test_what_is_no_number_of_a_face_is_said(tmp_path, typed):
-    assert "not the number of a face" in said(tmp_path, "who?", face=typed)
+    html = said(tmp_path, "who?", face=typed)
+    assert "not the number of a face" in html
+    assert "1 for the leftmost face" in html
 
 
 @pytest.mark.parametrize("path", ["secret.jpg", "uploads/../secret.jpg", "uploads/link.jpg", "uploads2/secret.jpg", ""])

@@ -77,7 +77,8 @@ def respond(
         if base is None or base not in bases:
             raise BadInput("no such base", got=base, choices=bases)
         if (face := (face or "").strip()) and not re.fullmatch("[0-9]{1,3}", face):
-            raise BadInput("this is not the number of a face", got=face)
+            expected = "0 for the whole picture, 1 for the leftmost face"
+            raise BadInput("this is not the number of a face", got=face, expected=expected)
         image = None if picture is None else _read_upload(Path(picture), uploads)
         answer = bases[base].ask(question, image, rerank=rerank, face=int(face) if face else None)
     except BadInput as problem:
