@@ -109,3 +109,9 @@ def test_examples_are_chosen_by_factor_and_frame_and_open_by_keyboard(browse):
     assert {item.get_attribute("data-frame") for item in both} == {frame}
     choose("factor", "")
     assert len(choose("frame", "")) == len(every)
+
+
+def test_heads_of_rows_and_columns_tell_what_short_names_mean(browse):
+    browser = browse("complexity")
+    told = {term.get_attribute("textContent") for term in browser.find_elements(By.CSS_SELECTOR, "th > .term")}
+    assert {"ROUGE-L", "interval", "harder"} <= told

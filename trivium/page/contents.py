@@ -44,6 +44,7 @@ class Article:
 _CONTENTS = read_beside(__file__, "contents.yaml")
 ARITHMETIC: dict[Portable, str] = _CONTENTS["arithmetic"]
 GLOSSARY: dict[str, str] = _CONTENTS["glossary"]  # short names that the pages use, in words
+TIPS = GLOSSARY | _CONTENTS["tips"]  # and what else heads of tables mean
 ARTICLES = {name: Article(**fields) for name, fields in _CONTENTS["articles"].items()}
 
 
@@ -108,6 +109,6 @@ def render_page(template: str, portable: Portable, **values: Any) -> str:
     maker = "an Intel" if "GenuineIntel" in cpuinfo else "an AMD" if "AuthenticAMD" in cpuinfo else "another"
     processor = f"{maker} processor ({platform.machine()}) {'with' if ' avx512f' in cpuinfo else 'without'} AVX-512"
     arithmetic = f"Made on {processor}. run.portable: {str(portable).lower()}. {ARITHMETIC[portable]}"
-    html = render(template, contents=ARTICLES, arithmetic=arithmetic, glossary=GLOSSARY, **values)
+    html = render(template, contents=ARTICLES, arithmetic=arithmetic, glossary=GLOSSARY, tips=TIPS, **values)
     joined = re.sub(r"\bp (=|&lt;|≤) (?=\d)", "p\xa0\\1\xa0", str(html))  # Markup would be escaped again
     return re.sub(r"(?<=\d) %", "\xa0%", joined)

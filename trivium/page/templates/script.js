@@ -20,9 +20,10 @@
   addEventListener("beforeprint", () => { for (const fold of document.querySelectorAll("details.fold")) fold.open = true; });
   unfold();
   const meanings = JSON.parse(document.getElementById("meanings").textContent);
-  for (const head of document.querySelectorAll("main th[scope=col]:not(:has(:not(br)))")) {
+  for (const head of document.querySelectorAll("main th:is([scope=col], [scope=row]):not(:has(:not(br)))")) {
     const text = head.firstChild?.textContent.trim() ?? "";  // up to a line break
-    const name = text.split(",")[0].replace(/@\d+/, "@k");
+    const short = text.split(",")[0].replace(/@\d+/, "@k").replace(/^δ of | \d+$/, "");
+    const name = text in meanings || head.scope === "row" ? text : short;
     if (!(name in meanings)) continue;
     const tip = document.createElement("button");
     tip.type = "button"; tip.className = "term"; tip.textContent = text; tip.dataset.tip = meanings[name];
