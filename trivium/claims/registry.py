@@ -62,6 +62,4 @@ def _make_claim(entry: Mapping[str, Any]) -> Claim:
 
 
 _ENTRIES = read_beside(__file__, "claims.yaml")
-CLAIMS: Mapping[str, tuple[Claim, ...]] = {
-    name: tuple(_make_claim(entry) for entry in _ENTRIES[name]) for name in WORLDS
-}
+CLAIMS: Mapping[str, tuple[Claim, ...]] = {name: tuple(map(_make_claim, _ENTRIES[name])) for name in WORLDS}

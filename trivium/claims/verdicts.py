@@ -142,9 +142,7 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
     """Judge every claim of a pipeline by the tables that `gather` gave, by world; worlds without any are left out."""
     for claim in CLAIMS[pipeline]:
         worlds = tuple(_in_world(claim, world, tables) for world, tables in sorted(evidence.items()) if tables)
-        complete = {in_world.world: in_world.trainings for in_world in worlds} == dict.fromkeys(
-            WORLDS[pipeline], len(TRAININGS)
-        )
+        complete = {one.world: one.trainings for one in worlds} == dict.fromkeys(WORLDS[pipeline], len(TRAININGS))
         if claim.expected == "costs" and worlds:
             kept = [tables for tables in evidence.values() if tables]
             sides = {part: [_sides(claim, part, tables) for tables in kept] for part in claim.parts}
@@ -153,7 +151,7 @@ def judge(pipeline: str, evidence: Mapping[int, Sequence[pa.Table]]) -> Iterator
             yield Judged(claim, worlds, overall, complete, {part: mean_contrast(of) for part, of in contrasts.items()})
         else:
             unknown: list[Verdict] = [] if complete else ["cannot tell"]
-            yield Judged(claim, worlds, _together([in_world.verdict for in_world in worlds] + unknown), complete)
+            yield Judged(claim, worlds, _together([one.verdict for one in worlds] + unknown), complete)
 
 
 def judge_cost(contrasts: Mapping[str, Sequence[NDArray[np.float64]]], margin: float) -> Verdict:
