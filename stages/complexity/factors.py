@@ -24,7 +24,7 @@ def main(
     """Write the table of factors; the metrics hold shares, thresholds, uncounted examples and balance."""
     examples = read_examples(questions, texts)
     evaluation, trained = read_texts(texts), read_texts(training)
-    trees = read_conllu(syntax, {text.id: text.text for text in evaluation})
+    trees = read_conllu(syntax, {text.id: text.text for text in evaluation}).sentences
     corpora = Corpora(
         adaptation=predicted_units(adaptation),
         training=lexical_units(trained),

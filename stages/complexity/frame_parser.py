@@ -6,6 +6,7 @@ from pathlib import Path
 from trivium.complexity.frames.parser_folder import describe_parser, load_parser
 from trivium.complexity.frames.parser_training import FrameParserParameters, parser_job
 from trivium.complexity.frames.scores import evaluate
+from trivium.complexity.frames.tagger import FrameParser
 from trivium.core.stage import Context, stage
 from trivium.core.tables import write_csv
 from trivium.core.tasks import run_task
@@ -30,7 +31,10 @@ def main(
     task = partial(parser_job, parameters=parameters, base=base, texts=texts)
     metrics = run_task(context, task, out, description="frame parser")
     saved = load_parser(out, parameters.batch)
+    if isinstance(saved, FrameParser):
+        metrics["steps"] = float(parameters.steps)
     scores, rows = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
+    metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}
     describe_parser(out, saved, base=base, data=str(texts), metrics=scores)
     write_csv(out_frames, list(rows[0]), rows)
     return metrics | scores

@@ -5,7 +5,7 @@ from pathlib import Path
 from trivium.complexity.difficulty.analysis import difficulty
 from trivium.complexity.difficulty.material import DifficultySettings
 from trivium.complexity.factors.corpora import lexical_units, predicted_units
-from trivium.complexity.factors.free_factors import predicted_factors
+from trivium.complexity.factors.free_factors import frame_of_answer, predicted_factors
 from trivium.complexity.frames.parser_folder import load_parser
 from trivium.complexity.readers.interface import Reading, load_reader
 from trivium.core.parameters import shared
@@ -40,7 +40,11 @@ def main(
     out_answers: Path = Path("data/complexity/plain/{name}.jsonl"),
     out: Path = Path("metrics/complexity/plain/{name}"),
 ) -> dict[str, float]:
-    """Write the answers, and to --out what `trivium difficulty` writes, with f0 and f6 of predicted frames."""
+    """Write the answers, and to --out the page and files of `trivium difficulty`, with f0 and f6 of predicted frames.
+
+    Returns:
+        The numbers of the analysis, and `questions_with_frame`: those whose answer is in a predicted frame.
+    """
     question_set = read_question_set(questions)
     readings = [Reading(row.id, row.question, row.context) for row in question_set.questions]
     replies = load_reader(model).answer(readings, parameters.batch_size)
@@ -57,4 +61,5 @@ def main(
         more=predicted_factors(question_set.questions, frames, predicted_units(adaptation), units),
     )
     write_difficulty(result, out, title=f"Questions without frames, answered by {name}")
-    return result.metrics
+    framed = [frame_of_answer(row.place, frames[row.context]) is not None for row in question_set.questions]
+    return result.metrics | {"questions_with_frame": float(sum(framed))}

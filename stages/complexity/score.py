@@ -43,20 +43,22 @@ def main(
         *systems.make_baselines(examples, parameters.seed),
     ]
     systems.check_names(models)
-    baseline = score(next(system for system in models if system.model == BASELINE), references)["rouge_l"].mean(axis=0)
+    baseline = score(next(system for system in models if system.model == BASELINE), references).by_question("rouge_l")
     of_text = [row.text.id for row in examples]
     score_model = partial(rows_of, parameters, references, frames, elements, of_text, baseline)
-    rows = list(zip(models, context.engine.map(score_model, models, description="models"), strict=True))
+    rows = list(context.engine.map(score_model, models, description="models"))
     metrics = {
         "questions": float(len(examples)),
         "texts": float(len(set(of_text))),
         "frames": float(len(set(frames))),
+        "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
         "mangled_references": float(np.mean([is_mangled(reference) for reference in references])),
+        "prompted_not_run": float(len(parameters.prompted) - len(asked)),
     }
-    for system, (_, _, numbers) in rows:
-        metrics |= {f"{system.model}_{name}": value for name, value in numbers.items()}
-    write_table(out, scores_table((system, scores) for system, (scores, _, _) in rows))
-    means = ({"model": system.model, **frame} for system, (_, by_frame, _) in rows for frame in by_frame)
+    for scored, _, numbers in rows:
+        metrics |= {f"{scored.system.model}_{name}": value for name, value in numbers.items()}
+    write_table(out, scores_table([scored for scored, _, _ in rows]))
+    means = ({"model": scored.system.model, **frame} for scored, by_frame, _ in rows for frame in by_frame)
     write_csv(out_frames, FRAME_COLUMNS, means)
     write_squad(out_questions, [as_squad(example) for example in examples])
     return metrics

@@ -33,16 +33,17 @@ def main(
     if parameters.parser != "conllu":
         syntax = parse_texts(texts, parameters)
         if gold is not None:
-            metrics |= attachment_scores(placed_words(syntax), placed_words(gold))
+            metrics |= attachment_scores(placed_words(syntax), placed_words(gold.sentences))
             if (calor / QUESTIONS).is_file():
                 examples = read_examples(calor / QUESTIONS, calor / TEXTS)
-                metrics |= f4_agreement(examples, syntax, gold)
+                metrics |= f4_agreement(examples, syntax, gold.sentences)
             print(f"{parameters.parser}: " + ", ".join(f"{name} {value:.3f}" for name, value in metrics.items()))
         if parameters.parser == "spacy" and parameters.world == "french_framenet":
             print("warning: spaCy's French pipelines were trained on these sentences, the Sequoia's", file=sys.stderr)
             metrics["parser_trained_on_texts"] = 1.0
     elif gold is not None:
-        syntax = gold
+        syntax = gold.sentences
+        metrics["empty_nodes"] = float(gold.empty_nodes)
     else:
         raise BadInput("no gold syntax", file=path, expected="CoNLL-U, or complexity.syntax.parser: stanza or spacy")
     if without := [identifier for identifier in texts if not syntax.get(identifier)]:

@@ -37,8 +37,9 @@ def main(
     agreement = hardness_agreement(read.values)
     write_table(out, analysis.effects_table(effects, read.models, table.names))
     analysis.write_agreement(out_agreement, read.models, agreement)
+    counts = {"examples": float(len(table.ids)), "baselines_left_out": float(len(read.baselines))}
     others = _other_readings(factors, read.values, read.models, parameters.smallest_set)
-    return {"examples": float(len(table.ids))} | others | _metrics(effects, agreement, read.models, table.names)
+    return counts | others | _metrics(effects, agreement, read.models, table.names)
 
 
 def _other_readings(

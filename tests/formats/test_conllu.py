@@ -45,12 +45,13 @@ def forms(sentences: list[Sentence], text: str) -> list[str]:
 def test_tokens_stand_where_the_text_has_them(path: Path):
     path.write_text(SYNTAX, encoding="utf-8")
     read = read_conllu(path, {"t": TEXT})
-    first, second = read["t"]
+    first, second = read.sentences["t"]
     surfaces = ["Le", "roi", "du", "du", "pays", "perd", "10\u00a0000", "hommes", "."]
     assert forms([first, second], TEXT) == [*surfaces, "Il", "était", "là", "."]
     assert first.tokens[2] == Token(3, "de", "de", "ADP", 5, "case", Span(7, 9))
     assert first.tokens[3].span == Span(7, 9)
     assert second.span.of(TEXT) == "Il était là."
+    assert read.empty_nodes == 1
     assert [token.head for token in first.tokens] == [2, 6, 5, 5, 2, 0, 8, 6, 6]
 
 
@@ -58,7 +59,7 @@ def test_tokens_stand_where_the_text_has_them(path: Path):
 def test_offsets_survive_forms(path: Path, stored: str, written: str):
     text = unicodedata.normalize(stored, TEXT)
     path.write_text(unicodedata.normalize(written, SYNTAX), encoding="utf-8")
-    sentences = read_conllu(path, {"t": text})["t"]
+    sentences = read_conllu(path, {"t": text}).sentences["t"]
     found = [token.span.of(text) for token in sentences[1].tokens]
     assert found == [unicodedata.normalize(stored, form) for form in ("Il", "était", "là", ".")]
 
@@ -66,10 +67,10 @@ def test_offsets_survive_forms(path: Path, stored: str, written: str):
 def test_round_trip(path: Path, tmp_path: Path):
     path.write_text(SYNTAX + SYNTAX.replace("id = t", "id = autre"), encoding="utf-8")
     texts = {"t": TEXT, "autre": "\ufeff " + TEXT + "\u200b \n"}
-    sentences = read_conllu(path, texts)
+    sentences = read_conllu(path, texts).sentences
     again = tmp_path / "again.conllu"
     write_conllu(again, sentences, texts)
-    assert read_conllu(again, texts) == sentences
+    assert read_conllu(again, texts).sentences == sentences
     rows = again.read_text(encoding="utf-8").splitlines()
     assert "3-4\tdu\t_\t_\t_\t_\t_\t_\t_\tTokenRange=7:9" in rows
     assert "8\thommes\thomme\tNOUN\t_\t_\t6\tobj\t_\tSpaceAfter=No|TokenRange=27:33" in rows
@@ -81,7 +82,7 @@ def test_two_equal_words_are_told_apart(path: Path):
     """Found one after the other, not by searching: the second `le` is the second one."""
     text = "le le"
     path.write_text("# newdoc id = t\n1\tle\tle\tDET\t_\t_\t2\tdet\t_\t_\n2\tle\tle\tNOUN\t_\t_\t0\troot\t_\t_\n")
-    assert [token.span for token in read_conllu(path, {"t": text})["t"][0].tokens] == [Span(0, 2), Span(3, 5)]
+    assert [token.span for token in read_conllu(path, {"t": text}).sentences["t"][0].tokens] == [Span(0, 2), Span(3, 5)]
     assert find_token(text, 2, "le", "3:5") == Span(3, 5)
 
 

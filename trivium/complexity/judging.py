@@ -160,7 +160,7 @@ class JudgementsParameters(Parameters):
 
 def read_answers(scores: Path) -> dict[str, dict[str, str]]:
     """Each model's answers of its first seed; baselines are not judged."""
-    return {model: seeds[min(seeds)] for model, seeds in read_by_training(scores, "prediction").items()}
+    return {model: seeds[min(seeds)] for model, seeds in read_by_training(scores, "prediction")[0].items()}
 
 
 def make_tasks(examples: Sequence[Example], answers: Answers, parameters: JudgementsParameters) -> list[dict]:

@@ -5,7 +5,8 @@ among questions with the same answer element; beside the frames' differences, ho
 """
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -49,10 +50,19 @@ class ScoreParameters(Parameters):
     seed: int = Field(ge=0, description="Of baselines, shuffles, permutations and draws")
 
 
-Scores = Mapping[str, NDArray[np.float64]]  # of a model, by measure: (seeds, questions) in [0, 1]
+@dataclass(frozen=True)
+class ModelScores:
+    """A model's scores: for each measure (seeds, questions) in [0, 1]."""
+
+    system: System
+    values: Mapping[str, NDArray[np.float64]]
+
+    def by_question(self, measure: str) -> NDArray[np.float64]:
+        """Means over the seeds, (questions,)."""
+        return self.values[measure].mean(axis=0)
 
 
-def score(system: System, references: Sequence[str]) -> Scores:
+def score(system: System, references: Sequence[str]) -> ModelScores:
     """Score every seed's answers against the references, in their order."""
     rows: dict[str, list[NDArray[np.float64]]] = {measure: [] for measure in MEASURES}
     for predictions in system.by_seed.values():
@@ -62,7 +72,7 @@ def score(system: System, references: Sequence[str]) -> Scores:
         pairs = list(zip(answers, references, strict=True))
         rows["em"].append(np.array([float(exact_match(*pair)) for pair in pairs]))
         rows["f1"].append(np.array([f1(*pair) for pair in pairs]))
-    return {measure: np.stack(values) for measure, values in rows.items()}
+    return ModelScores(system, {measure: np.stack(values) for measure, values in rows.items()})
 
 
 def score_shuffled(
@@ -87,7 +97,7 @@ def score_shuffled(
 
 
 def summarize(
-    system: System, scores: Scores, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
+    scored: ModelScores, baseline: NDArray[np.float64], texts: Sequence[str], parameters: ScoreParameters
 ) -> dict[str, float]:
     """A model's row of Table 1: means over questions and seeds, sd over seeds, intervals, and what was not answered.
 
@@ -96,38 +106,37 @@ def summarize(
     metrics = {}
     options = parameters.model_dump(include=OPTIONS)
     for measure in MEASURES:
-        means = scores[measure].mean(axis=1)
+        means = scored.values[measure].mean(axis=1)
         metrics[measure] = float(means.mean())
         if len(means) > 1:
             metrics[f"{measure}_sd"] = float(means.std(ddof=1))
-    by_question = scores["rouge_l"].mean(axis=0)
-    bounds = clustered_interval(by_question, texts, **options)
+    bounds = clustered_interval(scored.by_question("rouge_l"), texts, **options)
     metrics["rouge_l_low"], metrics["rouge_l_high"] = bounds
     for count in ("missing", "empty", "unknown"):
-        metrics[count] = float(sum(getattr(answers, count) for answers in system.by_seed.values()))
-    if system.kind != "baseline":
-        gain = by_question - baseline
+        metrics[count] = float(sum(getattr(answers, count) for answers in scored.system.by_seed.values()))
+    if scored.system.kind != "baseline":
+        gain = scored.by_question("rouge_l") - baseline
         metrics["over_baseline"] = float(gain.mean())
         bounds = clustered_interval(gain, texts, **options)
         metrics["over_baseline_low"], metrics["over_baseline_high"] = bounds
     return metrics
 
 
-def scores_table(scored: Iterable[tuple[System, Scores]]) -> pa.Table:
+def scores_table(all_scored: Sequence[ModelScores]) -> pa.Table:
     """One row a model, seed and question: id, model, kind, seed, prediction and the four measures."""
     tables = [
         pa.table(
             {
                 "id": list(predictions.answers),
-                "model": [system.model] * len(predictions.answers),
-                "kind": [system.kind] * len(predictions.answers),
+                "model": [scored.system.model] * len(predictions.answers),
+                "kind": [scored.system.kind] * len(predictions.answers),
                 "seed": pa.array([seed] * len(predictions.answers), pa.int64()),
                 "prediction": list(predictions.answers.values()),
-                **{measure: values[row] for measure, values in scores.items()},
+                **{measure: values[row] for measure, values in scored.values.items()},
             }
         )
-        for system, scores in scored
-        for row, (seed, predictions) in enumerate(system.by_seed.items())
+        for scored in all_scored
+        for row, (seed, predictions) in enumerate(scored.system.by_seed.items())
     ]
     return pa.concat_tables(tables)
 
@@ -223,16 +232,16 @@ def rows_of(
     texts: Sequence[str],
     baseline: NDArray[np.float64],
     system: System,
-) -> tuple[Scores, list[dict[str, str | float]], dict[str, float]]:
+) -> tuple[ModelScores, list[dict[str, str | float]], dict[str, float]]:
     """Score a model: every answer, the rows of `frame_means`, and the row of Table 1 with spread and shuffled answers.
 
     What is drawn depends on the seed alone, not on other models.
     """
-    scores = score(system, references)
-    by_measure = {measure: scores[measure].mean(axis=0) for measure in ("rouge_l", "rouge_l_paper")}
-    metrics = summarize(system, scores, baseline, texts, parameters)
+    scored = score(system, references)
+    by_measure = {measure: scored.by_question(measure) for measure in ("rouge_l", "rouge_l_paper")}
+    metrics = summarize(scored, baseline, texts, parameters)
     metrics |= spread(by_measure[parameters.figure_2], frames, texts, seed=parameters.seed)
     if system.kind != "baseline":
         value = score_shuffled(system, references, elements, shuffles=parameters.shuffles, seed=parameters.seed)
         metrics |= {} if value is None else {"shuffled_rouge_l": value}
-    return scores, frame_means(by_measure, frames, parameters.figure_2), metrics
+    return scored, frame_means(by_measure, frames, parameters.figure_2), metrics

@@ -46,15 +46,23 @@ class Sentence:
     span: Span
 
 
-def read_conllu(path: Path, texts: Mapping[str, str]) -> dict[str, list[Sentence]]:
-    """Read the syntax of texts by id, without empty nodes; a text that the file lacks has no entry.
+@dataclass(frozen=True)
+class Syntax:
+    """The content of a file: sentences by text id, and the number of empty nodes, which were left out."""
+
+    sentences: dict[str, list[Sentence]]
+    empty_nodes: int
+
+
+def read_conllu(path: Path, texts: Mapping[str, str]) -> Syntax:
+    """Read the syntax of texts by id; a text that the file lacks has no entry.
 
     Raises:
         BadInput: a sentence before the first `# newdoc id`, an unknown text or one that stands twice, tokens that do
             not cover the text, ids that do not count from 1, an unknown universal part of speech, or no tree.
     """
     sentences: dict[str, list[Sentence]] = {}
-    identifier, cursor = None, 0
+    empty_nodes, identifier, cursor = 0, None, 0
     for line, block in _blocks(path):
         parsed = _parse(block, path, line)
         if "newdoc id" in parsed.metadata:
@@ -67,13 +75,14 @@ def read_conllu(path: Path, texts: Mapping[str, str]) -> dict[str, list[Sentence
         if identifier is None:
             raise BadInput("sentence of no text", file=path, row=line, expected="# newdoc id = <id of a text>")
         first = line + sum(row.startswith("#") for row in block)
+        empty_nodes += sum(isinstance(token["id"], tuple) and token["id"][1] == "." for token in parsed)
         sentence = _read_sentence(parsed, texts[identifier], cursor, path, first)
         sentences[identifier].append(sentence)
         cursor = sentence.span.end
     if not sentences:
         raise BadInput("no sentences", file=path, expected="CoNLL-U")
     _require_end(texts, identifier, cursor, path, None)
-    return sentences
+    return Syntax(sentences, empty_nodes)
 
 
 def write_conllu(path: Path, sentences: Mapping[str, list[Sentence]], texts: Mapping[str, str]) -> None:

@@ -55,7 +55,8 @@ def test_best_span_is_what_trying_all_finds(longest):
 
 def test_windows_cover_a_long_context_and_share_the_stride(fast):
     context = " ".join(each.context for each in questions(12))
-    windows = windows_of(fast, [Reading("q", "Qui a détruit un théâtre ?", context)], max_tokens=48, stride=8)
+    windows, cut = windows_of(fast, [Reading("q", "Qui a détruit un théâtre ?", context)], max_tokens=48, stride=8)
+    assert cut == 0
     assert len(windows) > 3
     assert all(window.tokens <= 48 for window in windows)
     for left, right in pairwise(windows):
@@ -69,7 +70,7 @@ def test_offsets_bring_back_the_characters_as_written(fast, form):
     context = unicodedata.normalize(
         form, "À l’été\u00a01917, l'armée «\u202fécrasée\u202f» a cédé Liège\u2009; là-bas… 𝔄 fin"
     )
-    (window,) = windows_of(fast, [Reading("q", "Où ?", context)], max_tokens=200, stride=8)
+    (window,), _ = windows_of(fast, [Reading("q", "Où ?", context)], max_tokens=200, stride=8)
     for answer in ("l’été", "1917", "écrasée", "Liège", "là-bas", "𝔄"):
         answer = unicodedata.normalize(form, answer)
         start = context.index(answer)
@@ -79,9 +80,10 @@ def test_offsets_bring_back_the_characters_as_written(fast, form):
     assert window.place(len(context), len(context) + 3) is None
 
 
-def test_a_long_question_is_cut(reader):
+def test_a_long_question_is_cut_and_counted(reader):
     long = question("La légion a détruit le camp.", "La légion", "Qui donc a détruit le camp ? " * 20)
     features = reader.features([long, *questions(3)])
+    assert features.counts["questions_cut"] == 1
     (first, *_) = features.items
     assert first.tokens <= 64
     assert first.first - 3 <= question_limit(64)
@@ -100,7 +102,7 @@ def test_windows_without_the_answer_point_to_the_first_token(reader):
     features = reader.features([question(context, "Le consul")])
     *others, last = features.items
     assert [(each.start, each.end) for each in others] == [(0, 0)] * len(others)
-    assert others
+    assert features.counts["windows_without_answer"] == len(others) > 0
     left, right = last.characters(last.start, last.end)
     assert context[left:right] == "Le consul"
 
@@ -130,7 +132,7 @@ def test_answers_are_the_best_span_over_all_windows_found_by_loops(reader):
     asked = [Reading(str(row), "Qui a détruit la cité antique ?", context) for row, context in enumerate(contexts)]
     found = reader.answer(asked, batch_size=4)
     for reading, answer in zip(asked, found, strict=True):
-        windows = windows_of(reader.tokenizer, [reading], max_tokens=64, stride=8)
+        windows, _ = windows_of(reader.tokenizer, [reading], max_tokens=64, stride=8)
         best = (float("-inf"), "")
         for window in windows:
             ids, types = torch.tensor([window.ids.tolist()]), (torch.arange(window.tokens) >= window.first).long()[None]

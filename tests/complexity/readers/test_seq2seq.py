@@ -130,4 +130,5 @@ def test_accents_and_narrow_spaces_survive(mt5, form):
     reader = Seq2SeqReader.start(mt5, seq2seq_settings(answer_tokens=64))
     answer = unicodedata.normalize(form, "l’été\u00a01917 «\u202fécrasé\u202f»\u2009; {x}")
     features = reader.features([question(f"Dit : {answer}.", answer)])
+    assert features.counts["answers_respelt"] == 0
     assert reader.tokenizer.decode(features.items[0].target, skip_special_tokens=True) == f" {answer}"

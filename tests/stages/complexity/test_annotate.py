@@ -1,5 +1,7 @@
 """Stage complexity-annotate: every distinct context once, rows as the parser finds them, counts that add up."""
 
+from collections import Counter
+
 import pytest
 import torch
 
@@ -10,6 +12,7 @@ from trivium.complexity.frames.labels import collect_labels
 from trivium.complexity.frames.parser_folder import load_parser, save_parser, start_parser
 from trivium.core.tables import read_table
 from trivium.formats.squad import SquadQuestion, write_squad
+from trivium.measures.frames import entropy_bits
 
 
 @pytest.fixture(scope="module")
@@ -59,12 +62,16 @@ def test_rows_are_what_the_parser_finds(tmp_path, world):
     ] == expected  # fmt: skip
     assert {row["question_id"] for row in rows} <= {f"q{place}-0" for place in range(5)}
     assert {row["questions"] for row in rows} == {2}
+    counts = Counter(row["frame"] for row in rows)
     assert metrics["contexts"] == 5
     assert metrics["questions"] == 10
     assert metrics["frames_found"] == len(rows)
     assert metrics["contexts_without_frame"] == 5 - len({row["text"] for row in rows})
-    assert metrics["distinct_frames"] == len({row["frame"] for row in rows})
+    assert metrics["distinct_frames"] == len(counts)
+    assert metrics["distinct_frames"] + metrics["frames_never_found"] == len(parser.labels.frames)
+    assert metrics["frame_entropy_bits"] == pytest.approx(entropy_bits(list(counts.values())))
     assert metrics["elements_found"] == sum(len(row["elements"]) for row in rows)
+    assert metrics["unknown_lexical_units"] == sum(row["part_of_speech"] == "other" for row in rows)
 
 
 def test_the_batch_changes_nothing(tmp_path, world):

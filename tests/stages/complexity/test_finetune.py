@@ -112,7 +112,7 @@ def stage(files, base, out, own=None, **changes):
 def test_from_files_to_a_reader_with_a_card(files, base, tmp_path):
     metrics = stage(files, base, tmp_path / "out")
     assert metrics["steps"] == 10
-    assert metrics["features"] == 40
+    assert metrics["train_windows"] == metrics["features"] == 40
     assert metrics["train_dropped"] == metrics["train_answers_lost"] == 0
     assert metrics["validation_questions"] == 8
     assert 0 <= metrics["validation_em"] <= metrics["validation_rouge_l"] <= 1

@@ -142,7 +142,9 @@ def test_what_cannot_be_taught_is_counted(base):
     placed, outside = place_frames([text.frames for text in texts], windows)
     triggers, _, counts = teach(windows, placed, labels)
     assert outside == 1
-    assert counts == {"triggers_overlapping": 1, "elements_overlapping": 1, "elements_outside_window": 1}
+    assert counts == {
+        "triggers_overlapping": 1, "elements_overlapping": 1, "elements_outside_window": 1, "elements_widened": 1
+    }  # fmt: skip
     assert [[labels.frames[kind] for kind, _, _ in bio_spans(tags)] for _, tags in triggers] == [
         ["Losing"],
         ["Discovery"],

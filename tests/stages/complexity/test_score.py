@@ -97,6 +97,7 @@ def test_table_1(tmp_path, world):
     assert metrics["mine_rouge_l"] == metrics["mine_em"] == 6 / 8
     assert metrics["mine_missing"] == 2
     assert metrics["gpt_em"] == 0 < metrics["gpt_rouge_l"] < 1
+    assert metrics["prompted_not_run"] == 1
     assert "mixtral_rouge_l" not in metrics
     assert (metrics["questions"], metrics["texts"], metrics["frames"]) == (8, 4, 2)
     # armée, Brême, général Férié, évêque, cité
@@ -122,6 +123,7 @@ def test_shuffled_score_is_that_of_another_question_with_the_same_element(tmp_pa
     swapped = [2, 3, 0, 1, 6, 7, 4, 5]
     expected = np.mean([rouge_l(GOLD, [answers[place] for place in swapped]).mean() for answers in SEEDS.values()])
     assert metrics["camembert_shuffled_rouge_l"] == pytest.approx(expected)
+    assert metrics["alone_with_their_element"] == 0
 
 
 def test_shuffle_leaves_out_who_is_alone():

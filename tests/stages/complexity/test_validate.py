@@ -211,6 +211,7 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     assert (rows[0]["yes"], rows[0]["no"]) == (effects["yes"][0, 0], effects["no"][0, 0])
     assert metrics["examples"] == 200
     assert metrics["models"] == 2
+    assert metrics["baselines_left_out"] == 1
     assert metrics["f3_validated"] == metrics["f3_found"] == 2
     assert metrics["small_f3_delta_points"] == pytest.approx(effects["delta"][1, 3])
     with (folder / "agreement.csv").open() as lines:

@@ -82,7 +82,7 @@ def test_sample_is_written_in_the_public_formats(tmp_path: Path):
     assert list(read_squad(raw / "fquad" / "train.json").questions) == world.fquad["train"]
     assert read_examples(raw / "calor" / "questions.jsonl", raw / "calor" / "frames" / "test.jsonl") == world.examples
     stored = {text.id: text.text for text in world.texts["test"]}
-    assert read_conllu(raw / "calor" / "syntax.conllu", stored) == world.syntax
+    assert read_conllu(raw / "calor" / "syntax.conllu", stored).sentences == world.syntax
     expected = {
         "fquad_train_questions": 2, "fquad_train_contexts": 1, "fquad_validation_questions": 1,
         "fquad_train_dropped_wrong_offset": 0, "fquad_train_dropped_impossible": 0, "fquad_train_wrong_answers": 0,

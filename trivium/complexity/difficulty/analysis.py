@@ -71,9 +71,7 @@ def difficulty(
         raise BadInput("no parser", field="parser", got=parser, expected="spacy:NAME")
     everything = take_answers(question_set, {str(model): source for model, source in answers.items()}, note)
     kept = np.flatnonzero(kept_questions(everything.missing, settings.missing, note)).tolist()
-    every = [question.id for question in question_set.questions]
-    by_id = {training: dict(zip(every, listed, strict=True)) for training, listed in everything.texts.items()}
-    people = None if verdicts is None else read_verdicts(verdicts, by_id)
+    people = None if verdicts is None else read_verdicts(verdicts, everything.by_question(question_set.questions))
     reading = _choose_language(question_set.questions, language, note)
     _describe_set(question_set, note)
     analysed = [question_set.questions[place] for place in kept]

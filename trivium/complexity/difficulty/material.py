@@ -59,6 +59,11 @@ class Answers:
     unknown: dict[str, int]  # answers to questions that the set does not have
     abstained: dict[str, float | None]  # share without answer of the unanswerable ones that it answered; None: of none
 
+    def by_question(self, questions: Sequence[AskedQuestion]) -> dict[str, dict[str, str]]:
+        """The answers by training and question id."""
+        ids = [question.id for question in questions]
+        return {model: dict(zip(ids, texts, strict=True)) for model, texts in self.texts.items()}
+
 
 def take_answers(question_set: QuestionSet, models: Mapping[str, Source | Sequence[Source]], say: Say) -> Answers:
     """Read every model's answers, and say which are missing or left out.

@@ -80,6 +80,7 @@ class ScoreTable:
     models: tuple[str, ...]
     trainings: NDArray[np.float64]  # (trainings, examples) each one's own
     of_model: NDArray[np.intp]  # (trainings,) the model's place in `models`
+    baselines: tuple[str, ...]  # names of the rows that were left out
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -94,17 +95,20 @@ def model_means(trainings: NDArray[np.float64], of_model: NDArray[np.intp]) -> N
 
 def read_scores(path: Path, ids: Sequence[str], measure: Measure) -> ScoreTable:
     """Read the output of stage complexity-score; the trivial baselines are left out."""
-    scores = read_by_training(path, measure)
+    scores, baselines = read_by_training(path, measure)
     trainings = [[values[name] for name in ids] for seeds in scores.values() for values in seeds.values()]
     of_model = np.repeat(np.arange(len(scores)), [len(seeds) for seeds in scores.values()])
-    return ScoreTable(tuple(scores), np.array(trainings, dtype=np.float64), of_model)
+    return ScoreTable(tuple(scores), np.array(trainings, dtype=np.float64), of_model, tuple(baselines))
 
 
-def read_by_training(path: Path, column: str) -> dict[str, dict[int, dict[str, Any]]]:
-    """A column of the table of scores by model, seed and question, without the baselines."""
+def read_by_training(path: Path, column: str) -> tuple[dict[str, dict[int, dict[str, Any]]], list[str]]:
+    """A column of the table of scores by model, seed and question, and the names of the baselines, left out there."""
     columns = read_table(path, ["id", "model", "kind", "seed", column]).to_pydict()
     values: dict[str, dict[int, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    baselines: dict[str, None] = {}
     for identifier, model, kind, seed, value in zip(*columns.values(), strict=True):
-        if kind != BASELINE:
+        if kind == BASELINE:
+            baselines[model] = None
+        else:
             values[model][seed][identifier] = value
-    return values
+    return values, list(baselines)

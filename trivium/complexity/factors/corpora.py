@@ -10,6 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import snowballstemmer
 
@@ -18,6 +19,8 @@ from trivium.formats.conllu import Sentence
 from trivium.formats.framed_texts import AnnotatedText
 from trivium.measures.french import words
 
+Presence = Literal["lemma", "homograph", "spelling", "stem"]
+_ORDER: tuple[Presence, ...] = ("lemma", "homograph", "spelling", "stem")  # from sure to unsure
 _ENDINGS = ("e", "es", "é", "ée", "és", "ées")  # of verbs in -er, those that nouns and adjectives have as well
 _STEMMER = snowballstemmer.stemmer("french")
 
@@ -36,26 +39,35 @@ class Inflections:
         self._lemmas = dict(lemmas)
         self._stems = {lemma: frozenset(_STEMMER.stemWords(sorted({lemma, *own}))) for lemma, own in forms.items()}
 
-    def is_in(self, lemma: str, text: str) -> bool | None:
-        """Whether the lemma occurs in a text; None where an unknown form has its stem, and nothing surer is there.
+    def __len__(self) -> int:
+        """The number of known forms."""
+        return len(self._lemmas)
 
-        It occurs as itself, as a form that has it as a lemma (perhaps with others), or as a form that is spelt as one
-        of its regular ones. Of a lemma of several words ("prendre fin") each must occur.
+    def presence(self, lemma: str, text: str) -> Presence | None:
+        """The surest way in which the lemma occurs in a text; None when it does not.
+
+        "lemma": itself or a form of nothing else; "homograph": a form that has another lemma too; "spelling": a form
+        unknown or known by other lemmas alone, spelt as a regular form of this one; "stem": an unknown form with its
+        stem, an inflection or a derivation. Of a lemma of several words ("prendre fin") each must occur, and the least
+        sure one counts.
         """
         listed = words(text)
-        parts = [self._has_word(part, listed) for part in words(lemma)]
-        if not parts or False in parts:
-            return False
-        return None if None in parts else True
+        kinds = [self._word(part, listed) for part in words(lemma)]
+        if not kinds or None in kinds:
+            return None
+        return max((kind for kind in kinds if kind is not None), key=_ORDER.index)
 
-    def _has_word(self, lemma: str, listed: list[str]) -> bool | None:
-        if any(word == lemma or lemma in self._lemmas.get(word, ()) for word in listed):
-            return True
+    def _word(self, lemma: str, listed: list[str]) -> Presence | None:
+        forms = [word for word in listed if word == lemma or lemma in self._lemmas.get(word, ())]
+        if any(word == lemma or len(self._lemmas[word]) == 1 for word in forms):
+            return "lemma"
+        if forms:
+            return "homograph"
         if _regular_forms(lemma) & set(listed):
-            return True
+            return "spelling"
         unknown = [word for word in listed if word not in self._lemmas]
         stems = self._stems.get(lemma) or frozenset(_STEMMER.stemWords([lemma]))
-        return None if stems & set(_STEMMER.stemWords(unknown)) else False
+        return "stem" if stems & set(_STEMMER.stemWords(unknown)) else None
 
 
 def _regular_forms(lemma: str) -> set[str]:

@@ -63,7 +63,7 @@ def factor_table(
         "frame": [example.frame.frame for example in examples],
         "answer_element": elements,
     }
-    metrics = {"examples": float(len(examples))}
+    metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
     for name, answer in judged.items():
         columns |= {name: answer.says, **answer.columns}
         metrics |= answer.metrics

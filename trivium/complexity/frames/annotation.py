@@ -4,6 +4,7 @@ Each distinct context is read once, however many questions are asked about it.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 from pydantic import Field
@@ -36,11 +37,16 @@ class AnnotateParameters(Parameters):
     batch: int = Field(default=128, ge=1, description="Sentences read at a time")
 
 
-def annotate(parser: AnyParser, questions: Sequence[SquadQuestion]) -> pa.Table:
-    """The predicted frames of the questions' contexts, in the order of the file (`SCHEMA`)."""
+def annotate(parser: AnyParser, questions: Sequence[SquadQuestion]) -> tuple[pa.Table, int, int]:
+    """The predicted frames of the questions' contexts, in the order of the file (`SCHEMA`).
+
+    Returns also the number of sentences, and how many of them were cut.
+    """
     contexts: dict[str, list[str]] = {}
     for question in questions:
         contexts.setdefault(question.context, []).append(question.id)
+    pieces: Any  # of the parser's kind
+    pieces, cut = parser.prepare(list(contexts))
     rows = [
         {
             "question_id": ids[0],
@@ -52,7 +58,9 @@ def annotate(parser: AnyParser, questions: Sequence[SquadQuestion]) -> pa.Table:
             **vars(frame.lexical_unit.span),
             "elements": [{"name": part.name, "core": part.core, **vars(part.span)} for part in frame.elements],
         }
-        for number, (ids, frames) in enumerate(zip(contexts.values(), parser.parse(list(contexts)), strict=True))
+        for number, (ids, frames) in enumerate(
+            zip(contexts.values(), parser.parse(list(contexts), pieces), strict=True)
+        )
         for frame in frames
     ]
-    return pa.Table.from_pylist(rows, schema=SCHEMA)
+    return pa.Table.from_pylist(rows, schema=SCHEMA), len(pieces), cut

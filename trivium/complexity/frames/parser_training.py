@@ -17,7 +17,7 @@ from trivium.complexity.frames.labels import FrameLabels, collect_labels
 from trivium.complexity.frames.parser_folder import AnyParser, save_parser, start_parser
 from trivium.complexity.frames.scores import elements_in, frames_in, score_texts, total
 from trivium.complexity.frames.tagger import FrameParser, Reading, collate
-from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, words_under
+from trivium.complexity.frames.windows import PlacedFrame, Window, place_frames, span_of, words_under
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
@@ -37,11 +37,13 @@ def teach(
     """Readings for triggers (one a window), readings for elements (one a frame), and what could not be tagged.
 
     Counts: `triggers_overlapping` (the first of them is kept), `elements_overlapping` (likewise),
-    `elements_outside_window`. A word that an element's span cuts is tagged whole.
+    `elements_outside_window`, `elements_widened` (their span cuts a word, which is tagged whole).
     """
     frame_numbers = {name: place for place, name in enumerate(labels.frames)}
     name_numbers = {name: place for place, name in enumerate(labels.names)}
-    counts = dict.fromkeys(("triggers_overlapping", "elements_overlapping", "elements_outside_window"), 0)
+    counts = dict.fromkeys(
+        ("triggers_overlapping", "elements_overlapping", "elements_outside_window", "elements_widened"), 0
+    )
     triggers: dict[int, list[KindSpan]] = {id(window): [] for window in windows}
     elements: list[TaughtReading] = []
     for gold in placed:
@@ -54,6 +56,7 @@ def teach(
             if words is None:
                 counts["elements_outside_window"] += 1
                 continue
+            counts["elements_widened"] += span_of(gold.window, *words) != element.span
             if not _add(spans, (name_numbers[element.name], *words)):
                 counts["elements_overlapping"] += 1
         reading = Reading(gold.window, 1 + frame, (gold.first, gold.last))
@@ -161,7 +164,7 @@ def train_parser(
     Raises:
         BadInput: no frame can be taught, the loss is not finite, or the checkpoint is of another model.
     """
-    windows, _ = parser.prepare([text.text for text in texts])
+    windows, cut = parser.prepare([text.text for text in texts])
     placed, lost = place_frames([text.frames for text in texts], windows)
     triggers, elements, counts = teach(windows, placed, parser.labels)
     if not elements:
@@ -200,5 +203,8 @@ def train_parser(
         name="frame parser",
         validation=training.Validation(validate, parameters.validate_every, at_end=False),
     )
-    counts |= {"texts": len(texts), "frames": len(placed), "triggers_outside_windows": lost}
+    # Words that share a token cannot be told apart: the tokenizer should keep punctuation from letters.
+    shared = sum(len(window.words) - len(set(window.first_tokens)) for window in windows)
+    counts |= {"texts": len(texts), "sentences": len(windows), "frames": len(placed), "sentences_cut": cut}
+    counts |= {"triggers_outside_windows": lost, "words_sharing_tokens": shared}
     return {"loss": progress.loss} | {f"train_{name}": float(count) for name, count in counts.items()}

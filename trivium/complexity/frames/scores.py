@@ -62,14 +62,12 @@ def evaluate(
     without the lexicon's mask.
     """
     plain, gold = [text.text for text in texts], [text.frames for text in texts]
+    pieces: Any  # of the parser's kind
+    pieces, cut = parser.prepare(plain)
     baseline = MostFrequentFrame(parser.labels)
-    predicted = parser.parse(plain)
+    predicted = parser.parse(plain, pieces)
     guessed = [baseline.parse(text) for text in plain]
-    metrics = {
-        "texts": float(len(texts)),
-        "true_frames": float(sum(map(len, gold))),
-        "sentences_cut": float(parser.prepare(plain)[1]),
-    }
+    metrics = {"texts": float(len(texts)), "true_frames": float(sum(map(len, gold))), "sentences_cut": float(cut)}
     for prefix, frames in (("", predicted), ("baseline_", guessed)):
         metrics |= total(score_texts(frames, texts, triggers_in)).named(f"{prefix}trigger")
         metrics |= total(score_texts(frames, texts, frames_in)).named(f"{prefix}frame")
@@ -83,8 +81,8 @@ def evaluate(
     )
     metrics |= total(score_texts(parser.with_elements(plain, gold), texts, elements_in)).named("element_given_frame")
     if isinstance(parser, FrameParser):
-        metrics["triggers_outside_windows"] = float(place_frames(gold, parser.prepare(plain)[0])[1])
-        unmasked = parser.parse(plain, masked=False)
+        metrics["triggers_outside_windows"] = float(place_frames(gold, pieces)[1])
+        unmasked = parser.parse(plain, pieces, masked=False)
         metrics["frame_f1_unmasked"] = total(score_texts(unmasked, texts, frames_in)).f1
         if any(gold):
             named = parser.frames_of(plain, gold, masked=False)

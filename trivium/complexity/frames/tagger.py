@@ -69,16 +69,18 @@ class FrameParser:
         return self.network.elements(states).masked_fill(~allowed[:, None], -torch.inf)
 
     def prepare(self, texts: Sequence[str]) -> tuple[list[Window], int]:
-        """The windows of texts, and how many sentences had to be cut."""
+        """The windows of texts for `parse`, and how many sentences had to be cut."""
         return windows_of(texts, self.tokenizer, self.max_tokens)
 
-    def parse(self, texts: Sequence[str], *, masked: bool = True) -> list[list[FrameInstance]]:
+    def parse(
+        self, texts: Sequence[str], windows: Sequence[Window] | None = None, *, masked: bool = True
+    ) -> list[list[FrameInstance]]:
         """Frames of each text with their elements, as the parser finds them.
 
         A trigger of a form that the lexicon lacks, or that evokes another frame there, gets its form as lemma and the
         part of speech `other`. With `masked`, a word that the lexicon knows evokes only frames that it has there.
         """
-        windows, _ = self.prepare(texts)
+        windows = self.prepare(texts)[0] if windows is None else windows
         restrict = lexicon_mask(self.labels, texts) if masked else None
         tags = read_tags(self, [Reading(window) for window in windows], restrict)
         triggers = [(window, trigger) for window, row in zip(windows, tags, strict=True) for trigger in bio_spans(row)]

@@ -33,6 +33,7 @@ class Prompt:
 
     ids: list[int]  # tokens of the filled template, special ones included
     context: str  # the part of the context that is in it
+    question_cut: bool  # whether the question had to be cut, too
 
 
 def prompts_of(
@@ -48,17 +49,18 @@ def prompts_of(
     for part in in_groups(pairs, _CHUNK):
         texts = [settings.template.format(question=pair.question, context=pair.context) for pair in part]
         for pair, ids in zip(part, tokenizer(texts)["input_ids"], strict=True):
-            yield Prompt(ids, pair.context) if len(ids) <= settings.max_tokens else _cut(tokenizer, settings, pair)
+            is_short = len(ids) <= settings.max_tokens
+            yield Prompt(ids, pair.context, question_cut=False) if is_short else _cut(tokenizer, settings, pair)
 
 
 def _cut(tokenizer: Any, settings: GenerativeSettings, pair: SquadQuestion | Reading) -> Prompt:
-    max_tokens, context = settings.max_tokens, pair.context
-    question = first_tokens(tokenizer, pair.question, max_tokens // 2)
+    max_tokens, question, context = settings.max_tokens, pair.question, pair.context
+    shortened = first_tokens(tokenizer, question, max_tokens // 2)
     while True:
-        ids = tokenizer(settings.template.format(question=question, context=context))["input_ids"]
+        ids = tokenizer(settings.template.format(question=shortened, context=context))["input_ids"]
         excess = len(ids) - max_tokens
         if excess <= 0:
-            return Prompt(ids, context)
+            return Prompt(ids, context, question_cut=shortened != question)
         if not context:
             raise BadInput("no room for template and question", field="max_tokens", got=max_tokens,
                            expected=f"at least {len(ids)}")  # fmt: skip
@@ -112,20 +114,23 @@ class GenerativeReader(Reader):
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """A `Pair` a question: its first answer, as after a space, with the end-of-text token.
 
-        Counted: `contexts_cut` to `max_tokens`, `answers_lost` (behind the cut: nothing says so in the prompt, so the
-        question is left out), `answers_cut` to `answer_tokens` (then without the end).
+        Counted: `contexts_cut` to `max_tokens`, `questions_cut`, `answers_lost` (behind the cut: nothing says so in the
+        prompt, so the question is left out), `answers_cut` to `answer_tokens` (then without the end), `answers_respelt`
+        (the tokenizer does not give back the characters of the answer).
         """
         tokenizer, longest = self.tokenizer, self.settings.answer_tokens
-        counts = dict.fromkeys(("contexts_cut", "answers_lost", "answers_cut"), 0)
+        counts = dict.fromkeys(("contexts_cut", "questions_cut", "answers_lost", "answers_cut", "answers_respelt"), 0)
         pairs = []
         for question, prompt in zip(questions, prompts_of(tokenizer, self.settings, questions), strict=True):
             text, start = question.answers[0]
             counts["contexts_cut"] += prompt.context != question.context
+            counts["questions_cut"] += prompt.question_cut
             if start + len(text) > len(prompt.context):
                 counts["answers_lost"] += 1
                 continue
             ids = tokenizer(f" {text.strip()}", add_special_tokens=False)["input_ids"]
             target = [*ids, tokenizer.eos_token_id]
+            counts["answers_respelt"] += decode(tokenizer, target) != text.strip()
             counts["answers_cut"] += len(target) > longest
             pairs.append(Pair(np.asarray(prompt.ids, np.int32), np.asarray(target[:longest], np.int32)))
         return Features(pairs, counts)

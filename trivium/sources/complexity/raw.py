@@ -81,9 +81,11 @@ def _count_shared(corpus: Iterable[str], texts: Iterable[str]) -> int:
 
 
 def _count_syntax(path: Path | None, texts: list[AnnotatedText], examples: list[Example], counts: Counter[str]) -> None:
-    sentences = {} if path is None else read_conllu(path, {text.id: text.text for text in texts})
+    syntax = None if path is None else read_conllu(path, {text.id: text.text for text in texts})
+    sentences = {} if syntax is None else syntax.sentences
     counts["calor_syntax_texts"] = len(sentences)
     counts["calor_syntax_sentences"] = sum(map(len, sentences.values()))
+    counts["calor_syntax_empty_nodes"] = 0 if syntax is None else syntax.empty_nodes
     counts["calor_questions_without_syntax"] = sum(example.text.id not in sentences for example in examples)
 
 

@@ -1,11 +1,12 @@
 """Factor f3, trigger in the question: the trigger, also inflected, is absent from the question (complexity.md §4)."""
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import Field
 
-from trivium.complexity.factors.corpora import Corpora
+from trivium.complexity.factors.corpora import Corpora, Presence
 from trivium.complexity.factors.factor import Factor, Judged
 from trivium.core.parameters import Parameters
 from trivium.formats.framed_texts import Example
@@ -36,17 +37,23 @@ class AbsentTrigger(Factor):
         return f"trigger absent from {'question and answer' if self.parameters.reading == 'both' else 'the question'}"
 
     def judge(self, examples: Sequence[Example], corpora: Corpora) -> Judged:
-        """Judge by `reading`; the metrics count the questions with its stem alone, and those that `both` leaves out."""
+        """Judge by `reading`; the metrics count how triggers were found, and the examples that `both` leaves out."""
         by_reading: dict[str, list[bool | None]] = {"question": [], "both": []}
+        counts = Counter[str]()
         for example in examples:
-            question, answer = (
-                corpora.inflections.is_in(example.frame.lexical_unit.lemma, text)
-                for text in (example.question, example.answer_text)
-            )
-            absent = None if question is None else not question
+            lemma = example.frame.lexical_unit.lemma
+            presence = corpora.inflections.presence(lemma, example.question)
+            absent, of_answer = _absent(presence), _absent(corpora.inflections.presence(lemma, example.answer_text))
+            both = absent if absent == of_answer else None
+            counts.update([str(presence), *(["other_reading"] if both is None else [])])
             by_reading["question"].append(absent)
-            by_reading["both"].append(absent if question == answer else None)
-        metrics = {"f3_found_by_stem": float(by_reading["question"].count(None))}
-        metrics["f3_uncounted_if_both"] = float(by_reading["both"].count(None))
+            by_reading["both"].append(both)
+        metrics = {f"f3_found_by_{kind}": float(counts[kind]) for kind in ("stem", "homograph", "spelling")}
+        metrics["f3_uncounted_if_both"] = float(counts["other_reading"])
         says = by_reading.pop(self.parameters.reading)
         return Judged(says, {}, metrics, *(by_reading.values() if self.parameters.other_reading else ()))
+
+
+def _absent(presence: Presence | None) -> bool | None:
+    """Whether the trigger is absent; None when a stem alone was found, which may be that of a derivation."""
+    return None if presence == "stem" else presence is None

@@ -161,14 +161,14 @@ class LinearFrameParser:
 
     @staticmethod
     def prepare(texts: Sequence[str]) -> tuple[Pieces, int]:
-        """The sentences of texts, and how many had to be cut: none."""
+        """The sentences of texts for `parse`, and how many had to be cut: none."""
         spans = ((number, text, span) for number, text in enumerate(texts) for span in sentences_of(text))
         return [(number, Words.of(text, span)) for number, text, span in spans], 0
 
-    def parse(self, texts: Sequence[str]) -> list[list[FrameInstance]]:
+    def parse(self, texts: Sequence[str], pieces: Pieces | None = None) -> list[list[FrameInstance]]:
         """Frames of each text with their elements, as the parser finds them."""
         frames: list[list[FrameInstance]] = [[] for _ in texts]
-        for number, words in self.prepare(texts)[0]:
+        for number, words in self.prepare(texts)[0] if pieces is None else pieces:
             frames[number] += self.triggers.find(words)
         return self.with_elements(texts, frames)
 

@@ -69,12 +69,13 @@ def question_limit(max_tokens: int) -> int:
 
 def windows_of(
     tokenizer: PreTrainedTokenizerFast, pairs: Sequence[SquadQuestion | Reading], *, max_tokens: int, stride: int
-) -> list[Window]:
-    """Every window of every question, cut to `question_limit`, with its context, in order.
+) -> tuple[list[Window], int]:
+    """Every window of every question with its context, in order, and how many questions were cut to `question_limit`.
 
     Neighbouring windows share `stride` tokens; special tokens count among those of a window.
     """
     shortened = [first_tokens(tokenizer, pair.question, question_limit(max_tokens)) for pair in pairs]
+    cut = sum(short != pair.question for short, pair in zip(shortened, pairs, strict=True))
     windows: list[Window] = []
     for start in range(0, len(pairs), _CHUNK):
         encoded = tokenizer(
@@ -92,7 +93,7 @@ def windows_of(
             first, last = (places[0], places[-1] + 1) if places else (len(ids), len(ids))
             offsets = np.asarray(encoded["offset_mapping"][row][first:last], np.int32).reshape(-1, 2)
             windows.append(Window(start + owner, ids, first, last, offsets))
-    return windows
+    return windows, cut
 
 
 class ExtractiveSettings(ReaderSettings):
@@ -149,18 +150,33 @@ class ExtractiveReader(Reader):
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """A feature a window, with the first answer as target.
 
-        Counted: `answers_lost` (in no window whole: the question is left out).
+        Counted: `questions_cut` to half a window, `windows`, `windows_without_answer` (their target says so),
+        `answers_lost` (in no window whole: the question is left out), `answers_off_tokens` (they start or end inside
+        a token: a little more than the answer is the target).
         """
-        targets, answered = [], set()
-        for window in self._windows(questions):
-            text, begin = questions[window.owner].answers[0]
+        windows, cut = self._windows(questions)
+        targets: list[list[Window]] = [[] for _ in questions]
+        answered, off = set(), set()
+        for window in windows:
+            question = questions[window.owner]
+            text, begin = question.answers[0]
             place = window.place(begin, begin + len(text))
             start, end = place or (0, 0)
-            targets.append(replace(window, start=start, end=end))
+            targets[window.owner].append(replace(window, start=start, end=end))
             if place:
                 answered.add(window.owner)
-        kept = [target for target in targets if target.owner in answered]
-        return Features(kept, {"answers_lost": len(questions) - len(answered)})
+                left, right = window.characters(*place)
+                if question.context[left:right].strip() != text.strip():
+                    off.add(window.owner)
+        kept = [target for owner, own in enumerate(targets) if owner in answered for target in own]
+        counts = {
+            "questions_cut": cut,
+            "windows": len(kept),
+            "windows_without_answer": sum(target.end == 0 for target in kept),
+            "answers_lost": len(questions) - len(answered),
+            "answers_off_tokens": len(off),
+        }
+        return Features(kept, counts)
 
     def loss(self, features: Sequence[Window]) -> Tensor:
         """Mean over the features of the mean of start's and end's cross-entropy; a scalar."""
@@ -173,8 +189,8 @@ class ExtractiveReader(Reader):
     def answer(self, readings: Sequence[Reading], batch_size: int) -> list[Answer]:
         """The best span of each context, as it is written there; empty when the context is. Windows cover it all."""
         self.module.eval()
-        windows = [window for window in self._windows(readings) if window.last > window.first]
-        windows.sort(key=lambda window: -window.tokens)
+        windows, _ = self._windows(readings)
+        windows = sorted((one for one in windows if one.last > one.first), key=lambda window: -window.tokens)
         best: dict[int, tuple[float, int, int, str]] = {}
         for window, score, start, end in chain.from_iterable(halving_batches(windows, batch_size, self._spans)):
             left, right = window.characters(start, end)
@@ -185,7 +201,7 @@ class ExtractiveReader(Reader):
         spans = (best[owner][-1] if owner in best else "" for owner in range(len(readings)))
         return [Answer(span, len(reading.context)) for span, reading in zip(spans, readings, strict=True)]
 
-    def _windows(self, pairs: Sequence[SquadQuestion | Reading]) -> list[Window]:
+    def _windows(self, pairs: Sequence[SquadQuestion | Reading]) -> tuple[list[Window], int]:
         return windows_of(self.tokenizer, pairs, max_tokens=self.settings.max_tokens, stride=self.settings.stride)
 
     def _spans(self, windows: Sequence[Window]) -> list[tuple[Window, float, int, int]]:
