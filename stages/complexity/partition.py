@@ -69,6 +69,7 @@ def main(
         "factors": float(len(chosen)),
         **{f"uses_{name}": float(name in chosen) for name in table.names},
         "partitions": float(len(parts)),
+        "partitions_without_examples": float(len(chosen) + 1 + 2 * len(table.names) - len(parts)),
         "models_falling": float((np.diff(by_level, axis=1) < 0).all(axis=1).sum() if len(counts) > 1 else 0),
         **{f"{part.name}_examples": float(part.members.sum()) for part in parts},
         **{f"{row['partition']}_score": row["score"] for row in rows if row["model"] == partitions.MEAN},

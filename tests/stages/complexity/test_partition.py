@@ -95,7 +95,7 @@ def test_parts_by_how_many_factors_hold(world):
     assert not (world / "partitions" / "f1-yes").exists()  # holds for nobody
     assert (metrics["fallback"], metrics["factors"], metrics["uses_f4"]) == (0, 2, 0)
     assert metrics["models_falling"] == 2
-    assert metrics["partitions"] == 13  # of 17: f0 to f3 hold for nobody
+    assert (metrics["partitions"], metrics["partitions_without_examples"]) == (13, 4)  # f0 to f3 hold for nobody
     assert metrics["holding-1_examples"] == 4
     assert metrics["holding-1_score"] == pytest.approx((2.0 / 4 + 1.8 / 4) / 2)
     curve = {row["level"]: row for row in rows if row["kind"] == "count" and row["model"] == "small"}
