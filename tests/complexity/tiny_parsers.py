@@ -74,6 +74,7 @@ def write_spacy(folder, *, rounds=12):
         examples.append(Example(doc, gold))
     for name in ("morphologizer", "trainable_lemmatizer", "parser"):
         pipeline.add_pipe(name, config={"min_tree_freq": 1} if name == "trainable_lemmatizer" else {})
+    spacy.util.fix_random_seed(0)
     optimizer = pipeline.initialize(lambda: examples)
     for _ in range(rounds):
         pipeline.update(examples, sgd=optimizer)
