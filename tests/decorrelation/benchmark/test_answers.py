@@ -91,6 +91,16 @@ def test_a_model_that_was_asked_is_not_asked_again_unless_its_files_or_the_preci
     assert len(list((tmp_path / "cache").glob("*/*/captions.npy"))) == 3
 
 
+@pytest.mark.parametrize("data", [b"", b"not an archive", b"PK\x03\x04 cut off"])
+def test_a_damaged_file_of_answers_is_named(data, project, tmp_path):
+    folder = write_hugging_face("clip", tmp_path / "clip", texts_of(project))
+    odmap([str(folder)], project, cache=tmp_path / "cache")
+    (file,) = (tmp_path / "cache").glob("*/*.npz")
+    file.write_bytes(data)
+    with pytest.raises(BadInput, match=f"{file.name}: a damaged file of answers.*expected remove it"):
+        odmap([str(folder)], project, cache=tmp_path / "cache")
+
+
 def test_texts_and_pictures_are_encoded_once(project, tmp_path, monkeypatch):
     """Also where the model failed in between, and with other candidates."""
     encoded, fails = Counter(), [True]

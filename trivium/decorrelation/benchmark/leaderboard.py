@@ -15,6 +15,7 @@ from functools import partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 from scipy.stats import rankdata, spearmanr
@@ -215,7 +216,8 @@ def _ask(
 ) -> Scores:
     """Ask and judge a Python object, or a `NamedModel`, which answers from the cache where it has answered before.
 
-    Its vectors lie there, too, for other candidates. `BadInput`: see `embed` and `NamedModel.load`.
+    Its vectors lie there, too, for other candidates. `BadInput`: see `embed` and `NamedModel.load`; or a damaged
+    file in the cache.
     """
     if not isinstance(model, NamedModel):
         vectors = embed(model, benchmark, name, batch_size, precision)
@@ -233,8 +235,12 @@ def _ask(
             answers = answer(benchmark, vectors, loaded, batch_size, candidates)
         with write_atomically(file) as path, path.open("wb") as stream:
             np.savez(stream, **asdict(answers))
-    with np.load(file, allow_pickle=False) as parts:
-        return score(benchmark, SetAnswers(**parts))
+    try:
+        with np.load(file, allow_pickle=False) as parts:
+            answers = SetAnswers(**parts)
+    except (OSError, EOFError, ValueError, TypeError, BadZipFile) as error:
+        raise BadInput(f"a damaged file of answers: {error}", file=file, expected="remove it") from None
+    return score(benchmark, answers)
 
 
 def _digest(*parts: Any) -> str:
