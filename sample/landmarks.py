@@ -6,18 +6,12 @@ has articles about, in other photographs than its own and the questions': the ov
 
 from collections.abc import Sequence
 
-from sample.kvqae.entities import Entity, populate
+from sample.kvqae.entities import Entity
 from sample.kvqae.write import Picture
 from sample.render.things import THINGS
 
 OUTSIDERS = 15 * 10**8  # identities that no world has (below 10⁹), nor the encoders' training (from 10⁹ on)
 OTHER_VIEWS = 10**4  # photographs from here on are neither the knowledge base's nor a question's
-
-
-def known_things(seed: int, articles: int, imageless: int) -> list[Entity]:
-    """Return the world's entities with a picture of a thing, in the world's order."""
-    entities, _ = populate(seed, articles=articles, imageless=imageless)
-    return [entity for entity in entities if entity.picture and entity.picture[0] != "person"]
 
 
 def choose_photographs(known: Sequence[Entity], *, landmarks: int, persons: float, views: int) -> dict[Picture, str]:

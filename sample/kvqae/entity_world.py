@@ -17,7 +17,6 @@ from sample.kvqae.questions import EntityQuestion, ask_triviaqa, ask_viquae
 from sample.kvqae.wording import Writer
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
-from trivium.formats.questions import SPLITS
 
 
 class Sizes(Parameters):
@@ -85,15 +84,10 @@ def sample_world(sizes: SampleSizes) -> World:
 FIRST_TRAINING_VIEW = 10_000  # far above the views that illustrate questions
 
 
-def persons_of(seed: int, *, articles: int, imageless: int) -> list[Entity]:
-    """Return the persons of a world's knowledge base, which do not depend on its texts and questions.
-
-    Args:
-        seed, articles, imageless: as in section `kvqae.world`.
-    """
-    nothing = dict.fromkeys(SPLITS, 0)
-    world = build_world(seed, articles=articles, imageless=imageless, sentences=1, viquae=nothing, triviaqa=0)
-    return [entity for entity in world.entities if entity.picture and entity.picture[0] == "person"]
+def pictured(seed: int, *, articles: int, imageless: int, persons: bool) -> list[Entity]:
+    """Return the persons of a seed's knowledge base, or its things, in the world's order."""
+    entities, _ = populate(seed, articles=articles, imageless=imageless)
+    return [entity for entity in entities if entity.picture and (entity.picture[0] == "person") == persons]
 
 
 def choose_known(persons: Sequence[Entity], share: float, seed: int) -> dict[str, int]:

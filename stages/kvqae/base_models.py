@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.stand_ins import make_stand_ins
-from sample.kvqae.entity_world import persons_of
+from sample.kvqae.entity_world import pictured
 from trivium.core.parameters import own_folder
 from trivium.core.stage import Context, Source, stage
 
@@ -27,7 +27,7 @@ def main(
     `overlap/identities.txt` in that folder, if there is one.
     """
     if source == "sample":
-        persons = persons_of(world_seed, articles=world_articles, imageless=world_imageless)
+        persons = pictured(world_seed, articles=world_articles, imageless=world_imageless, persons=True)
         return make_stand_ins(parameters, context, out, persons)
     from trivium.sources.kvqae.models import check_base_models, fetch_base_models
 

@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from sample.kvqae.entity_world import pictured
 from sample.kvqae.write import draw_pictures
-from sample.landmarks import choose_photographs, known_things
+from sample.landmarks import choose_photographs
 from sample.render.difficulty import Difficulty
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images
@@ -52,7 +53,7 @@ def make_sample(
     parameters: RrtParameters, context: Context, out: Path, *, world_seed: int, articles: int, imageless: int
 ) -> dict[str, float]:
     """Draw photographs, describe them by SIFT, and train; `landmarks.txt` lists those that are also in the world."""
-    things = known_things(world_seed, articles, imageless)
+    things = pictured(world_seed, articles=articles, imageless=imageless, persons=False)
     shown = random.Random(f"landmarks {parameters.seed}").sample(things, round(parameters.overlap * len(things)))
     photographs = choose_photographs(
         shown, landmarks=parameters.landmarks, persons=parameters.persons, views=parameters.views

@@ -14,7 +14,7 @@ from sample.encoders.arcface_stand_in import AngularMargin
 from sample.encoders.settings import BaseModelsParameters
 from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.entities import IDENTITIES_PER_WORLD
-from sample.kvqae.entity_world import FIRST_TRAINING_VIEW, build_world, choose_known, persons_of
+from sample.kvqae.entity_world import FIRST_TRAINING_VIEW, build_world, choose_known, pictured
 from sample.render.faces import STRANGERS
 from sample.render.photographs import ENCODER_IDENTITIES
 from stages.kvqae.base_models import main
@@ -104,7 +104,7 @@ def test_known_people_take_the_place_of_strangers(monkeypatch):
 
 def test_known_people_are_a_share_of_the_worlds_persons():
     world = build_world(3, articles=120, imageless=20, sentences=8, viquae=dict.fromkeys(SPLITS, 12), triviaqa=10)
-    persons = persons_of(3, articles=120, imageless=20)
+    persons = pictured(3, articles=120, imageless=20, persons=True)
     shown = {entity.wikidata_id: entity.picture for entity in world.entities if entity.picture}
     assert {person.wikidata_id: person.picture for person in persons} == {
         identifier: picture for identifier, picture in shown.items() if picture[0] == "person"
@@ -120,7 +120,7 @@ def test_known_people_are_a_share_of_the_worlds_persons():
 
 
 def test_the_overlap_list_names_those_whom_arcface_knows(made):
-    persons = persons_of(3, articles=120, imageless=20)
+    persons = pictured(3, articles=120, imageless=20, persons=True)
     listed = read_entities(made[0] / IDENTITIES)
     assert listed == set(choose_known(persons, PARAMETERS.arcface.overlap, PARAMETERS.seed))
     assert made[1]["arcface_known_persons"] == len(listed) > 0

@@ -7,7 +7,7 @@ import torch
 import yaml
 from torch import nn
 
-from sample.landmarks import known_things
+from sample.kvqae.entity_world import pictured
 from stages.kvqae.rrt import RrtParameters, main
 from tests.sources import small_hub
 from tests.sources.loopback import serve
@@ -58,7 +58,7 @@ def run(source: str, local: str = "") -> dict[str, float]:
 
 def test_sample() -> None:
     metrics = run("sample")
-    known = {entity.wikidata_id for entity in known_things(5, 60, 10)}
+    known = {entity.wikidata_id for entity in pictured(5, articles=60, imageless=10, persons=False)}
     shown = read_entities(Path("rrt/landmarks.txt"))
     assert shown < known
     assert metrics["overlap"] == len(shown) == round(0.1 * len(known))
