@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from sample.render.difficulty import Difficulty
+from sample.render.photo import Difficulty
 from trivium.core.parameters import Parameters
 
 

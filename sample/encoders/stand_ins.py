@@ -10,8 +10,7 @@ from torch import nn
 from torchvision import models
 
 from sample.encoders.arcface_stand_in import write_arcface
-from sample.encoders.clip_stand_in import write_clip
-from sample.encoders.encoder_training import Log, crop_randomly, fit, standardise
+from sample.encoders.encoder_training import Log, crop_randomly, fit, standardise, write_clip
 from sample.encoders.settings import BaseModelsParameters, ImageNetStandIn
 from sample.encoders.training_pictures import Pictures, draw_faces, draw_things, scale_things
 from sample.kvqae.entities import Entity

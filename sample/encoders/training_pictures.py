@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sample.render.canvas import Dice
-from sample.render.difficulty import Difficulty
 from sample.render.faces import portrait
-from sample.render.photographs import ENCODER_IDENTITIES
-from sample.render.scenes import photograph
+from sample.render.photo import Difficulty
+from sample.render.photographs import ENCODER_IDENTITIES, photograph
 from sample.render.things import THINGS, thing_of
 from trivium.core.engine import Engine
 from trivium.vision.align import align

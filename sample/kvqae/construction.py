@@ -17,7 +17,7 @@ from PIL import Image
 from sample.kvqae.construction_questions import Candidate, annotate_sentences, ask_candidates
 from sample.kvqae.entities import Entity
 from sample.kvqae.write import Picture, draw_pictures, item_claim, wikidata_items
-from sample.render.difficulty import Difficulty
+from sample.render.photo import Difficulty, encode
 from trivium.core.engine import Engine
 from trivium.core.image_shards import Images, write_images
 from trivium.core.tables import read_json_lines, write_json, write_json_lines
@@ -197,6 +197,4 @@ def draw_files(
 def _smaller(data: bytes) -> bytes:
     with Image.open(io.BytesIO(data)) as image:
         side = round(image.width * _COPY_SIZE), round(image.height * _COPY_SIZE)
-        out = io.BytesIO()
-        image.convert("RGB").resize(side, Image.Resampling.BICUBIC).save(out, "JPEG", quality=_COPY_QUALITY)
-    return out.getvalue()
+        return encode(image.convert("RGB").resize(side, Image.Resampling.BICUBIC), quality=_COPY_QUALITY)

@@ -11,10 +11,9 @@ from typing import Any
 
 from pydantic import Field
 
-from sample.kvqae.articles import article
 from sample.kvqae.entities import Entity, populate
 from sample.kvqae.questions import EntityQuestion, ask_triviaqa, ask_viquae
-from sample.kvqae.wording import Writer
+from sample.kvqae.wording import Writer, article
 from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters
 

@@ -1,11 +1,15 @@
-"""Fill the placeholders of wordings: pronouns, years, names of others; and choose between "a" and "an"."""
+"""Write articles in KILT's format: fill the placeholders of wordings with pronouns, years and names of others.
+
+An article has a lead, sections of facts and asides, and lists that the knowledge base drops.
+"""
 
 import random
 import re
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
-from sample.kvqae.bank import Relation, read
+from sample.kvqae.bank import Relation, read, relations
 from sample.kvqae.entities import Entity
 from sample.kvqae.names import Pools
 
@@ -14,6 +18,7 @@ PRONOUNS = {
     "female": {"he": "she", "him": "her", "his": "her", "man": "woman", "partner": "husband"},
     None: {"he": "it", "him": "it", "his": "its"},
 }
+_ASIDE, _TABLE = 0.15, 0.06
 _ALIAS = 0.15  # how often an article uses another form of an answer
 _AN = re.compile(r"\b([Aa]) (?=[aeiouAEIOU])(?!(?:uni|use|one|eu|U[nst]i))")
 
@@ -153,3 +158,64 @@ _WORDS: dict[str, Callable[[Entity, _Slots], str]] = {
     "decoy": lambda entity, slots: slots.decoy(slots.pool),
     "kin": lambda entity, slots: slots.kin(),
 }
+
+
+def article(entity: Entity, writer: Writer, *, sentences: int) -> dict[str, Any]:
+    """Write an article of about `sentences` sentences as a line of KILT's knowledge source; no fact is left out."""
+    categories = [f"{entity.country.name} ({entity.kind.name})"]
+    categories += [f"{entity.start} births", f"{entity.end} deaths"] if entity.gender else []
+    return {
+        "wikipedia_id": entity.wikipedia_id,
+        "wikipedia_title": entity.title,
+        "text": [f"{entity.title}\n", *_paragraphs(entity, writer, sentences)],
+        "categories": ",".join(categories),
+        "wikidata_info": {
+            "wikidata_id": entity.wikidata_id,
+            "aliases": list(entity.aliases),
+            "description": description(entity),
+        },
+        "anchors": [],
+    }
+
+
+def description(entity: Entity) -> str:
+    """Return Wikidata's short description."""
+    if entity.gender:
+        return f"{entity.country.demonym} {entity.label} ({entity.start}–{entity.end})"
+    return f"{entity.label} in {entity.country.name}" if entity.kind.name != "country" else "country"
+
+
+def _paragraphs(entity: Entity, writer: Writer, sentences: int) -> Iterator[str]:
+    rng = writer.rng
+    told: defaultdict[str, list[str]] = defaultdict(list)
+    asides: defaultdict[str, list[str]] = defaultdict(list)
+    for relation in (relations()[name] for name in entity.facts):
+        wording, sentence = writer.fact(entity, relation)
+        told[relation.section].append(sentence)
+        if rng.random() < _ASIDE and (aside := writer.aside(entity, relation, but=wording)):
+            asides[relation.section].append(aside)
+    missing = sentences + rng.randint(-2, 2) - sum(map(len, [*told.values(), *asides.values()])) - 1
+    lead = [writer.fill(rng.choice(entity.kind.lead), entity)]
+    for wording in rng.sample(entity.kind.fillers, min(max(missing, 1), len(entity.kind.fillers))):
+        section = rng.choice([lead, *told.values()])
+        section.insert(rng.randint(1 if section is lead else 0, len(section)), writer.fill(wording, entity))
+    yield " ".join(lead) + "\n"
+    for title, section in told.items():
+        yield f"Section::::{title}.\n"
+        yield " ".join(section + asides[title]) + "\n"
+    yield from _lists(entity, writer)
+
+
+def _lists(entity: Entity, writer: Writer) -> Iterator[str]:
+    """Yield the lists and tables in KILT's form."""
+    rng = writer.rng
+    stations = sorted(writer.fill("{year}: {place}", entity) for _ in range(rng.randint(2, 4)))
+    if entity.kind.name == "country":
+        heads = [one for one in writer.persons if one.kind.name == "prime minister" and one.country == entity.country]
+        yield "Section::::Prime ministers.\n"
+        yield from (f"BULLET::::- {one.name} ({one.start}–{one.end})\n" for one in heads)
+    elif entity.gender and rng.random() < 0.5:
+        yield "Section::::Chronology.\n"
+        yield from (f"BULLET::::- {line}\n" for line in stations)
+    if rng.random() < _TABLE:
+        yield " | ".join(stations) + "\n"

@@ -5,13 +5,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sample.kvqae.articles import description
 from sample.kvqae.bank import kinds, read
 from sample.kvqae.entities import Entity
 from sample.kvqae.entity_world import World
 from sample.kvqae.questions import EntityQuestion
-from sample.render.difficulty import Difficulty
-from sample.render.photo import encode
+from sample.kvqae.wording import description
+from sample.render.photo import Difficulty, encode
 from sample.render.photographs import render
 from trivium.core.engine import Engine
 from trivium.core.image_shards import write_images

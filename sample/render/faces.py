@@ -13,9 +13,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFilter
 
 from sample.render.canvas import OVERSAMPLING, Canvas, Dice, Frame, Point, cosine, jitter, mix, shade, sine, smooth
-from sample.render.difficulty import Difficulty
 from sample.render.kit import Pen, choose_colour, draw_shapes, read
-from sample.render.photo import develop, occlude
+from sample.render.photo import Difficulty, develop, occlude
 from sample.render.traits import Face, styles
 
 # The shadow layer is soft: drawn at a quarter of the canvas's size.

@@ -20,7 +20,7 @@ class Kind:
 
     Attributes:
         fill: share of a picture's side that the drawing usually fills.
-        backdrop: keys of `scenes.BACKDROPS`, from far to near.
+        backdrop: keys of `photographs.BACKDROPS`, from far to near.
         caption: caption of the picture, with the names of sort, figure, traits and colours in braces.
         sorts: the parts of each sort; `under` and `over` are drawn before and after.
         colours: the palette of each colour.

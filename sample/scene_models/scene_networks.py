@@ -1,4 +1,4 @@
-"""Small networks in place of BLIP's retrieval model, its captioner and VGG, trained on scenes (decorrelation.md §4).
+"""Small networks in place of CLIP, BLIP, its captioner and VGG, trained on scenes (decorrelation.md §4).
 
 A ViT learns to see from hundreds of millions of captioned pictures. Within the sample's seconds captions alone do not
 suffice, so it is also told which kinds of things each patch shows and each picture contains.
@@ -12,11 +12,11 @@ import transformers
 from torch import Tensor, nn
 from torch.nn.functional import adaptive_max_pool2d
 
-from sample.encoders.encoder_training import Log, fit
+from sample.encoders.encoder_training import Log, fit, write_clip
 from sample.encoders.settings import StandIn
 from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares, kinds_loss
-from sample.scene_models.settings import SceneBlip, SceneCnn
-from sample.scene_models.words import save_bert_tokenizer
+from sample.scene_models.settings import SceneBlip, SceneClip, SceneCnn
+from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
 from sample.scenes.scene_world import CAPTIONS
 from trivium.core.tables import write_json
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
@@ -27,6 +27,18 @@ from trivium.nets.weights import WEIGHTS, save_weights
 
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
 _SCALE = 10.0  # factor of unit embeddings, so that the weights of the head after them can stay small
+
+
+def write_scene_clip(scenes: ScenePictures, folder: Path, own: SceneClip, *, seed: int, log: Log) -> float:
+    """Train CLIP on scenes, with a tokenizer of their captions' words; returns the final loss."""
+    tokenizer = save_clip_tokenizer(scenes.captions, folder)
+    # With any name here, open_clip reads the tokenizer from the model's folder.
+    text = {
+        "context_length": own.tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words",
+    }  # fmt: skip
+    rows = tokenizer(scenes.captions, padding="max_length", truncation=True, max_length=own.tokens)["input_ids"]
+    ids = torch.tensor(rows).view(len(scenes.pixels), -1, own.tokens)
+    return write_clip(scenes.pixels, ids, folder, own, size=scenes.pixels.shape[1], text=text, seed=seed, log=log)
 
 
 def write_blip(scenes: ScenePictures, folder: Path, own: SceneBlip, *, seed: int, log: Log) -> float:

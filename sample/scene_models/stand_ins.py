@@ -1,18 +1,14 @@
 """Train the stand-ins that decorrelation's models start from, and write their folders."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sample.scene_models.settings import DecorrelationBaseModelsParameters, SceneClip
+from sample.scene_models.settings import DecorrelationBaseModelsParameters
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context
 from trivium.core.tables import write_json
 from trivium.sources.brought import PROVENANCE
-
-if TYPE_CHECKING:
-    from sample.encoders.encoder_training import Log
-    from sample.scene_models.scene_pictures import ScenePictures
 
 _MADE = ("clip", "vse", "blip", "captioner")
 
@@ -34,7 +30,7 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
                        got=parameters.models, expected="blip too")  # fmt: skip
     if parameters.picture_size % parameters.blip.patch:
         raise BadInput("not a divisor of picture_size", field="blip.patch", got=parameters.blip.patch)
-    from sample.scene_models.scene_networks import write_blip, write_captioner, write_cnn
+    from sample.scene_models.scene_networks import write_blip, write_captioner, write_cnn, write_scene_clip
     from sample.scene_models.scene_pictures import draw_scenes
 
     scenes, losses = draw_scenes(context.engine, parameters), {}
@@ -44,7 +40,7 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
             folder = target / model
             folder.mkdir(parents=True)
             if model == "clip":
-                loss = _write_clip(scenes, folder, parameters.clip, **training)
+                loss = write_scene_clip(scenes, folder, parameters.clip, **training)
             elif model == "vse":
                 loss = write_cnn(scenes, folder, parameters.vse, **training)
             elif model == "blip":
@@ -55,20 +51,3 @@ def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Conte
             origin = f"a small network of the architecture of {model}, trained on generated scenes"
             write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
     return losses
-
-
-def _write_clip(scenes: "ScenePictures", folder: Path, own: SceneClip, *, seed: int, log: "Log") -> float:
-    """Train CLIP on scenes, with a tokenizer of their captions' words; returns the final loss."""
-    import torch
-
-    from sample.encoders.clip_stand_in import write_clip
-    from sample.scene_models.words import save_clip_tokenizer
-
-    tokenizer = save_clip_tokenizer(scenes.captions, folder)
-    # With any name here, open_clip reads the tokenizer from the model's folder.
-    text = {
-        "context_length": own.tokens, "vocab_size": len(tokenizer), "layers": 1, "hf_tokenizer_name": "words",
-    }  # fmt: skip
-    rows = tokenizer(scenes.captions, padding="max_length", truncation=True, max_length=own.tokens)["input_ids"]
-    ids = torch.tensor(rows).view(len(scenes.pixels), -1, own.tokens)
-    return write_clip(scenes.pixels, ids, folder, own, size=scenes.pixels.shape[1], text=text, seed=seed, log=log)

@@ -1,6 +1,5 @@
 """Sample world of decorrelation: COCO's part, Flickr30k's, and a control without planted co-occurrence."""
 
-import io
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -9,6 +8,7 @@ from PIL import Image
 from pydantic import Field
 
 from sample.render.canvas import Dice
+from sample.render.photo import encode
 from sample.scenes.catalogue import COCO, FLICKR30K, Cast
 from sample.scenes.formats import Shot, entities, instances, karpathy
 from sample.scenes.scene import make_scene
@@ -121,9 +121,7 @@ def _render_removals(shots: Sequence[Shot]) -> Iterator[tuple[str, bytes]]:
 
 def _encode(image: Image.Image) -> bytes:
     """Encode as JPEG of high quality with full colour resolution, since artefacts are large in small pictures."""
-    buffer = io.BytesIO()
-    image.save(buffer, "JPEG", quality=95, subsampling=0)
-    return buffer.getvalue()
+    return encode(image, quality=95, subsampling=0)
 
 
 def _write_json(path: Path, value: object) -> None:

@@ -12,7 +12,7 @@ from pydantic import Field
 from sample.kvqae.entity_world import pictured
 from sample.kvqae.write import draw_pictures
 from sample.landmarks import choose_photographs
-from sample.render.difficulty import Difficulty
+from sample.render.photo import Difficulty
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images
 from trivium.core.parameters import shared

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from sample.render.difficulty import DifficultyParameters
+from sample.render.photo import Difficulty
 from trivium.core.atomic import write_folder
 from trivium.core.parameters import Parameters, own_folder, shared
 from trivium.core.stage import Context, Source, stage
@@ -20,7 +20,7 @@ class KvqaeSourcesParameters(Parameters):
     linked: float = Field(ge=0, le=1, description="Share of the sample's questions that TagMe links to their entity")
     files: int = Field(ge=3, le=500, description="Most files of a Commons category")
     picture_size: int = shared("kvqae.sample.picture_size", ge=64, le=4096, description="Width of pictures, pixels")
-    difficulty: DifficultyParameters = shared("kvqae.sample.difficulty", description="How far photographs differ")
+    difficulty: Difficulty = shared("kvqae.sample.difficulty", description="How far photographs differ")
     annotated: int = Field(ge=20, description="Sentences that the sample annotates, to train its spaCy pipeline")
 
 

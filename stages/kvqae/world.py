@@ -6,7 +6,7 @@ from pydantic import Field
 
 from sample.kvqae.entity_world import SampleSizes, sample_world
 from sample.kvqae.write import write_world
-from sample.render.difficulty import DifficultyParameters
+from sample.render.photo import Difficulty
 from trivium.core.errors import BadInput
 from trivium.core.parameters import own_folder, shared
 from trivium.core.stage import Context, Source, stage
@@ -19,7 +19,7 @@ class KvqaeWorldParameters(SampleSizes):
 
     local: str = shared("world.local.kvqae", default="", description="Folder of your own files, for source local")
     picture_size: int = shared("kvqae.sample.picture_size", ge=64, le=1024, description="Side of a photograph, pixels")
-    difficulty: DifficultyParameters = shared(
+    difficulty: Difficulty = shared(
         "kvqae.sample.difficulty", description="How far photographs differ from the reference"
     )
     base: SmallerBaseParameters | None = Field(

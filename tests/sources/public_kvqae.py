@@ -26,7 +26,7 @@ from transformers import (
 
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
-from sample.render.difficulty import Difficulty
+from sample.render.photo import Difficulty
 from tests.kvqae.tiny_encoders import write_onnx
 from tests.sources.clip_repository import clip_files
 from tests.sources.loopback import Loopback

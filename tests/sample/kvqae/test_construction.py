@@ -10,7 +10,7 @@ from sample.kvqae.construction_questions import annotate_sentences, ask_candidat
 from sample.kvqae.entities import populate
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
-from sample.render.difficulty import DifficultyParameters
+from sample.render.photo import Difficulty
 from trivium.core.engine import LocalEngine
 from trivium.core.tables import read_json_lines
 from trivium.formats.triviaqa import read_triviaqa
@@ -18,7 +18,7 @@ from trivium.formats.wikidata import parse_entity
 from trivium.kvqae.construction.spacy_pipeline import read_annotated
 
 SIZES = {"articles": 150, "imageless": 20}
-DIFFICULTY = DifficultyParameters(
+DIFFICULTY = Difficulty(
     identity_spread=1, pose=0.2, crop=0.2, light=0.2, noise=0.2, occlusion=0, disguise=0, faceless=0, company=0
 )
 

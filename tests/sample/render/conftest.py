@@ -1,6 +1,6 @@
 import pytest
 
-from sample.render.difficulty import Difficulty
+from sample.render.photo import Difficulty
 
 
 @pytest.fixture
