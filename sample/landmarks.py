@@ -15,13 +15,9 @@ OTHER_VIEWS = 10**4  # photographs from here on are neither the knowledge base's
 
 
 def choose_photographs(known: Sequence[Entity], *, landmarks: int, persons: float, views: int) -> dict[Picture, str]:
-    """Choose what to draw: `views` photographs of each landmark; returns the landmark of each photograph.
+    """Choose what to draw, `views` photographs of each landmark; returns the landmark of each photograph.
 
-    Args:
-        known: things of the knowledge base that are among the landmarks.
-        landmarks: subjects outside the knowledge base.
-        persons: share of these subjects that are people, in [0, 1].
-        views: photographs of each landmark.
+    Landmarks are `known` things of the knowledge base, and others, of which the share `persons` in [0, 1] are people.
     """
     people, kinds = round(persons * landmarks), list(THINGS)
     subjects = [

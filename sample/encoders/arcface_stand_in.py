@@ -37,11 +37,7 @@ class FaceNetwork(nn.Sequential):
 class AngularMargin(nn.Module):
     """ArcFace's loss: −log softmax of s·cos(θ_y + m) against s·cos θ_j (Deng et al., CVPR 2019, equation 3).
 
-    Args:
-        dimension: of the embeddings.
-        classes: identities.
-        scale: s.
-        margin: m, in radians.
+    `scale` is s, `margin` m in radians.
     """
 
     def __init__(self, dimension: int, classes: int, scale: float, margin: float) -> None:
@@ -61,10 +57,7 @@ class AngularMargin(nn.Module):
 def write_arcface(faces: Pictures, folder: Path, own: ArcFaceStandIn, *, seed: int, log: Log) -> float:
     """Train on aligned crops, half of them mirrored; write ONNX in the format of InsightFace's model zoo.
 
-    The model has one input (n, 3, 112, 112) and one output (n, dimension).
-
-    Returns:
-        The mean loss of the last tenth of the steps.
+    The model has one input (n, 3, 112, 112) and one output (n, dimension). Returns `fit`'s loss.
     """
     torch.manual_seed(seed)
     network = FaceNetwork(own.dimension, own.width)

@@ -89,19 +89,13 @@ def write_clip(
 ) -> float:  # fmt: skip
     """Train both towers with the symmetric contrastive loss over the batch (Radford et al., ICML 2021).
 
-    Writes the folder that open_clip loads as `local-dir:`.
+    Writes the folder that open_clip loads as `local-dir:`; returns `fit`'s loss.
 
     Args:
         pixels: (n, side, side, 3) bytes; larger than `size`, each batch is cropped at random.
         ids: (n, captions, tokens); a step uses one caption of each picture.
-        folder: folder to write to.
-        own: sizes and training.
         size: side of the image tower's input.
         text: the text tower's configuration, as `open_clip_config.json` has it.
-        seed, log: as `fit` takes them.
-
-    Returns:
-        The mean loss of the last tenth of the steps.
     """
     mean, deviation = open_clip.OPENAI_DATASET_MEAN, open_clip.OPENAI_DATASET_STD
     # A modified ResNet as in RN50, with one block a stage.

@@ -112,9 +112,7 @@ def _make(model: Model, tokenizer: Tokenizer, parameters: ComplexityBaseModelsPa
 def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
     """Train a byte-level BPE tokenizer: it restores any text unchanged, and every token knows its characters.
 
-    Args:
-        texts: training texts.
-        size: size of the vocabulary, including special tokens and the 256 bytes.
+    The size of the vocabulary includes special tokens and the 256 bytes.
     """
     tokenizer = Tokenizer(BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
@@ -150,11 +148,7 @@ def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
 def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, version: str) -> int:
     """Write an encoder-decoder of random weights that starts near copying; returns its number of parameters.
 
-    Args:
-        tokenizer: mT5's, or the one that all others share.
-        sizes: sizes of the network.
-        folder: folder to write to.
-        version: `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); or `mt5`.
+    Versions are `t5`; `flan_t5`, which is T5 v1.1 (gated feed-forward, output embeddings of its own); and `mt5`.
     """
     shape: dict[str, Any] = {
         "d_model": sizes.width,

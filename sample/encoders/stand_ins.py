@@ -33,12 +33,7 @@ _TEXT_TOWER = {"context_length": 32, "vocab_size": 49408, "layers": 2}
 def make_stand_ins(
     parameters: BaseModelsParameters, context: Context, out: Path, persons: Sequence[Entity]
 ) -> dict[str, float]:
-    """Train and write the sample's stand-ins and ArcFace's overlap list.
-
-    Args:
-        parameters, context: those of the stage.
-        out: folder to write, complete or absent.
-        persons: persons of the knowledge base; ArcFace is trained on a share of them.
+    """Train and write the sample's stand-ins and ArcFace's overlap list: ArcFace is trained on a share of `persons`.
 
     Returns:
         The final loss of each training, the text encoder's layers, and the number of persons ArcFace was trained on.
@@ -87,16 +82,9 @@ def make_stand_ins(
 
 
 def _write_imagenet(things: Pictures, folder: Path, own: ImageNetStandIn, *, seed: int, log: Log) -> float:
-    """Train a classifier of things by kind and sort; write `config.json` and `model.safetensors`.
+    """Train a classifier of things by kind and sort; write `config.json` and `model.safetensors`; returns `fit`'s loss.
 
-    Args:
-        things: pictures a little larger than the network's input; each batch is cropped at random.
-        folder: folder to write to.
-        own: sizes and training.
-        seed, log: as `fit` takes them.
-
-    Returns:
-        The mean loss of the last tenth of the steps.
+    Pictures are a little larger than the network's input; each batch is cropped at random.
     """
     torch.manual_seed(seed)
     names = sorted(set(things.classes))

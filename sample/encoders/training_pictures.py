@@ -42,13 +42,7 @@ def draw_faces(
 ) -> Pictures:  # fmt: skip
     """Draw aligned 112 × 112 crops of faces: first of people outside every world, then of known ones.
 
-    Args:
-        engine: runs the shards.
-        identities, views: people, known ones included, and photographs of each.
-        size: side of the photographs that the crops come from.
-        difficulty: how far photographs differ.
-        known: identities of a world.
-        known_from: the first of their photographs that is used.
+    Known ones, among the `identities`, are of a world; the photographs of theirs that are used begin at `known_from`.
     """
     people = _strangers(identities - len(known)) + [(identity, known_from) for identity in known]
     draw = partial(_draw_faces, views=views, size=size, difficulty=difficulty)

@@ -7,8 +7,6 @@ from typing import Any
 
 import yaml
 
-BANK = Path(__file__).parent / "bank"
-
 
 @dataclass(frozen=True)
 class Unit:
@@ -108,21 +106,10 @@ def _frame(name: str, entry: dict[str, Any]) -> Frame:
 @cache
 def frames() -> dict[str, Frame]:
     """Read all frames, by name."""
-    return {name: _frame(name, entry) for name, entry in _read("frames").items()}
+    return {name: _frame(name, entry) for name, entry in read("frames").items()}
 
 
 @cache
-def fillers() -> dict[str, Any]:
-    """Read `fillers.yaml`."""
-    return _read("fillers")
-
-
-@cache
-def words() -> dict[str, Any]:
-    """Read `words.yaml`."""
-    return _read("words")
-
-
-def _read(name: str) -> dict[str, Any]:
-    content: dict[str, Any] = yaml.safe_load((BANK / f"{name}.yaml").read_text(encoding="utf-8"))
-    return content
+def read(name: str) -> Any:
+    """Read a YAML file of the bank."""
+    return yaml.safe_load((Path(__file__).parent / "bank" / f"{name}.yaml").read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from sample.french.bank import Frame, Unit, fillers, words
+from sample.french.bank import Frame, Unit, read
 from sample.french.events import Event, Filler
 
 _YEARS = 22  # years that events of a domain may have
@@ -34,7 +34,7 @@ class Names:
 
 def draw_names(rng: random.Random) -> Names:
     """Draw the names of a world, all of them different."""
-    bank = words()
+    bank = read("words")
     taken = {*bank["real"]}
 
     def draw(kind: str, count: int) -> list[str]:
@@ -45,7 +45,7 @@ def draw_names(rng: random.Random) -> Names:
         return drawn
 
     persons: dict[str, Sequence[tuple[str, str, str]]] = {}
-    for domain, titles in fillers()["titles"].items():
+    for domain, titles in read("fillers")["titles"].items():
         male = [(rng.choice(titles["m"]), "m", name) for name in draw("male", 9)]
         female = [(rng.choice(titles["f"]), "f", name) for name in draw("female", 7)]
         persons[domain] = male + female
@@ -88,7 +88,7 @@ class Cast:
         town, people, river = (rng.choice(drawn) for drawn in (names.towns, names.peoples, names.rivers))
         if kind == "town" and rng.random() < _SINGLE_TOWN:
             return Filler(kind, f"{town}:Pf", names=frozenset({town}))
-        options = fillers()[f"{kind}s" if kind == "band" else kind]
+        options = read("fillers")[f"{kind}s" if kind == "band" else kind]
         template = rng.choice(options[self.domain] if kind in ("band", "purpose") else options)
         slots = {"town": town, "people": people, "river": river}
         held = frozenset(name for slot, name in slots.items() if f"{{{slot}}}" in template.lower())
@@ -98,7 +98,7 @@ class Cast:
 
     def time(self, year: int) -> Filler:
         """Draw a date in a year."""
-        notation = self.rng.choice(fillers()["time"]).format(year=year)
+        notation = self.rng.choice(read("fillers")["time"]).format(year=year)
         other = f"à le:d cours:m de le:d année:f {year}:Y" if notation.startswith("en ") else ""
         return Filler("time", notation, other=other)
 
@@ -106,7 +106,7 @@ class Cast:
         """Draw where something happens: a landscape, or a town."""
         river, town = self.rng.choice(self.names.rivers), self.rng.choice(self.names.towns)
         kind, name = ("place", river) if self.rng.random() < 0.6 else ("city_place", town)
-        template = self.rng.choice(fillers()[kind])
+        template = self.rng.choice(read("fillers")[kind])
         names = frozenset({name} if "{" in template else ())
         return Filler("place", template.format(river=river, town=town), names=names)
 

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from sample.french.bank import fillers
+from sample.french.bank import read
 from sample.french.events import ADJUNCTS, Event, Telling, Wording
 from sample.french.morphology import finite
 from sample.french.phrases import adposition, predicate
@@ -159,7 +159,7 @@ class Verbal:
         category = _CATEGORIES.get(self.event.fillers[role or self.role].kind)
         if category is None:
             return None
-        options = fillers()["acts"] if acts and category == "people" else fillers()["renown"][category]
+        options = read("fillers")["acts"] if acts and category == "people" else read("fillers")["renown"][category]
         own = f"{self.event.unit.lemma}:"
         options = [option for option in options if not option.startswith(own) and not (acts and ":vi " in option)]
         return predicate(self.rng.choice(options), subject.number).open("nsubj", subject)

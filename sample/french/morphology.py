@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import cache
 
-from sample.french.bank import words
+from sample.french.bank import read
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,8 @@ def verb(lemma: str) -> Verb:
     Raises:
         ValueError: neither regular nor in the table.
     """
-    if lemma in words()["irregular_verbs"]:
-        participle, singular, several, stem = words()["irregular_verbs"][lemma].split()
+    if lemma in read("words")["irregular_verbs"]:
+        participle, singular, several, stem = read("words")["irregular_verbs"][lemma].split()
     elif lemma.endswith("er"):
         root = lemma[:-2]
         stem = root + "e" if root.endswith("g") else root[:-1] + "ç" if root.endswith("c") else root
@@ -44,13 +44,13 @@ def verb(lemma: str) -> Verb:
         participle, singular, several, stem = root + "u", root + "it", root + "irent", root
     else:
         raise ValueError(f"no conjugation for {lemma!r}")
-    return Verb(participle, (singular, several), (stem + "ait", stem + "aient"), lemma in words()["with_être"])
+    return Verb(participle, (singular, several), (stem + "ait", stem + "aient"), lemma in read("words")["with_être"])
 
 
 def finite(lemma: str, tense: str, number: str) -> str:
     """Return a finite form; tense is "past" (simple), "imperfect" or "present" (the auxiliaries only)."""
     if tense == "present":
-        singular, several = words()["present"][lemma]
+        singular, several = read("words")["present"][lemma]
     else:
         singular, several = verb(lemma).past if tense == "past" else verb(lemma).imperfect
     return several if number == "p" else singular
@@ -64,8 +64,8 @@ def agree(participle: str, gender: str, number: str) -> str:
 
 def plural(noun: str) -> str:
     """Return the plural of a noun or of a masculine adjective."""
-    if noun in words()["plurals"]:
-        return str(words()["plurals"][noun])
+    if noun in read("words")["plurals"]:
+        return str(read("words")["plurals"][noun])
     if noun[-1] in "sxz":
         return noun
     if noun.endswith(("eau", "eu", "au")):
@@ -77,12 +77,12 @@ def adjective(lemma: str, gender: str, number: str) -> str:
     """Make an adjective agree."""
     if gender == "m":
         return plural(lemma) if number == "p" else lemma
-    form = words()["feminines"].get(lemma) or _feminine(lemma)
+    form = read("words")["feminines"].get(lemma) or _feminine(lemma)
     return form + ("s" if number == "p" else "")
 
 
 def _feminine(lemma: str) -> str:
-    for ending, feminine in words()["feminine_endings"].items():
+    for ending, feminine in read("words")["feminine_endings"].items():
         if lemma.endswith(ending):
             return lemma.removesuffix(ending) + feminine
     return lemma if lemma.endswith("e") else lemma + "e"
@@ -90,4 +90,4 @@ def _feminine(lemma: str) -> str:
 
 def determiner(lemma: str, gender: str, number: str) -> str:
     """Make a determiner agree; elision and liaison are left to `tree.write`."""
-    return str(words()["determiners"][lemma][2 * (number == "p") + (gender == "f")])
+    return str(read("words")["determiners"][lemma][2 * (number == "p") + (gender == "f")])

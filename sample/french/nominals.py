@@ -2,7 +2,7 @@
 
 import random
 
-from sample.french.bank import fillers
+from sample.french.bank import read
 from sample.french.events import ADJUNCTS, Event, Telling, Wording
 from sample.french.phrases import govern, phrase, predicate, the
 from sample.french.tree import Node
@@ -66,7 +66,7 @@ class Nominal:
         """L'attaque marqua les esprits; les chroniques évoquent l'attaque."""
         possessor = "" if self.pronoun is None else "leur" if self.pronoun.number == "p" else "son"
         telling = noun_phrase(self.event, self.wording, possessor=possessor)
-        bank = fillers()
+        bank = read("fillers")
         if self.rng.random() < 0.6 or self.pronoun is not None:
             root = predicate(self.rng.choice(bank["renown"]["deed"]), "s").open("nsubj", telling.root)
         else:

@@ -2,7 +2,7 @@
 
 import random
 
-from sample.french.bank import fillers, words
+from sample.french.bank import read
 from sample.french.events import ADJUNCTS, Event, Filler, Wording
 from sample.french.nominals import is_sayable, noun_phrase, say_happened
 from sample.french.phrases import govern, phrase
@@ -113,7 +113,7 @@ class Question:
         """Return "qui" for people, else "quel" with a word for the kind of thing: quel lieu, quel objet."""
         if self.answer.is_people and self.rng.random() < 0.75:
             return Node("qui", "PRON")
-        return phrase("quel:d " + self.rng.choice(fillers()["hypernyms"][self.answer.kind]))
+        return phrase("quel:d " + self.rng.choice(read("fillers")["hypernyms"][self.answer.kind]))
 
     def _when_or_where(self) -> Node:
         """Return the question word of an adjunct or a third element."""
@@ -122,7 +122,7 @@ class Question:
             return govern(self.event.unit.third, Node("qui", "PRON"))
         if answer.kind == "news":
             return phrase("à quel:d sujet:m")
-        asking = self.rng.choice(words()["question_words"]["located" if answer.is_located else answer.kind])
+        asking = self.rng.choice(read("words")["question_words"]["located" if answer.is_located else answer.kind])
         return phrase(asking) if ":" in asking else Node(asking, "ADV")
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sample.french.asking import Statement, aside_frames, tell_aside, tell_cell
-from sample.french.bank import Frame, words
+from sample.french.bank import Frame, read
 from sample.french.cast import Cast
 from sample.french.design import Cell, Style
 from sample.french.events import Filler
@@ -97,7 +97,7 @@ def _weigh(frame: Frame, cells: Sequence[Cell], style: Style) -> float:
 
 def draw_title(cast: Cast) -> str:
     """La guerre de Belmar."""
-    title = words()["titles_of_texts"][cast.domain].format(cast.rng.choice(cast.names.towns))
+    title = read("words")["titles_of_texts"][cast.domain].format(cast.rng.choice(cast.names.towns))
     return write(phrase(f"le:d {title}")).text
 
 

@@ -9,7 +9,7 @@ token of its own (Universal Dependencies would split it).
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from sample.french.bank import words
+from sample.french.bank import read
 from trivium.formats.conllu import Sentence, Token
 from trivium.formats.framed_texts import Span
 
@@ -113,7 +113,7 @@ def write(root: Node, start: int = 0) -> Line:
 
 def starts_with_vowel(form: str) -> bool:
     """Whether a word requires elision before it."""
-    return form[0].lower() in _VOWELS and not form.lower().startswith(tuple(words()["aspirated"]))
+    return form[0].lower() in _VOWELS and not form.lower().startswith(tuple(read("words")["aspirated"]))
 
 
 def _forms(walked: list[tuple[Node, str, Node | None]]) -> list[tuple[Node, str, str, Node | None]]:

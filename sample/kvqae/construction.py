@@ -40,12 +40,10 @@ def write_sources(
 
     Args:
         raw: raw files of the sample world, whose `entities` and `seed` are given.
-        questions: number of candidate questions.
-        linked: share of them whose links include the right page.
+        questions, linked: number of candidate questions, and share of them whose links include the right page.
         files: largest number of files in a Commons category.
         annotated: number of sentences with their analysis.
         size: side of a photograph in pixels.
-        difficulty: how far photographs differ.
     """
     candidates = ask_candidates(entities, seed, questions, linked=linked, told=_read_told(raw / "triviaqa/train.jsonl"))
     write_json(out / "triviaqa.json", {"Data": [candidate.record() for candidate in candidates], "Domain": "sample"})
@@ -146,10 +144,7 @@ class File:
 def plan_files(subjects: Sequence[Entity], seed: int, most: int) -> list[File]:
     """Choose the files of the subjects' categories: at most `most` each, in random order, all names different.
 
-    Args:
-        subjects: entities with an image, none twice.
-        seed: seed of the world.
-        most: largest number of files in a category, at least 3.
+    Subjects have an image, none is given twice; `most` is at least 3.
     """
     rng = random.Random(f"commons {seed}")
     return [file for subject in subjects for file in _category(subject, rng, most)]

@@ -50,9 +50,6 @@ class Pools:
     """All names and answers of one world; all invented names are different.
 
     Given and family names are few, so that many people share one.
-
-    Args:
-        rng: generator that determines all names.
     """
 
     def __init__(self, rng: random.Random) -> None:

@@ -102,17 +102,12 @@ ENCODER_IDENTITIES = 10**9
 
 
 def render(kind: str, identity: int, view: int, *, size: int, difficulty: Difficulty) -> Image.Image:
-    """Draw one photograph of one entity.
+    """Draw one photograph of one entity in RGB, `size` × `size` pixels.
 
     Args:
         kind: one of `KINDS`.
         identity: number that determines the entity's looks; people with an even one look like women (`is_woman`).
         view: 0 is the knowledge base's reference photograph, others are different photographs of the same entity.
-        size: side of the square picture in pixels.
-        difficulty: how much photographs differ.
-
-    Returns:
-        An RGB picture of `size` × `size` pixels.
 
     Raises:
         ValueError: unknown kind.

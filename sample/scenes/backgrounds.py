@@ -107,11 +107,7 @@ BACKGROUNDS = {"grass": _grass, "beach": _beach, "street": _street, "room": _roo
 def background(kind: str, seed: str, size: int, horizon: int) -> Image.Image:
     """Draw a background with details of its own and a fine grain of ± 7.
 
-    Args:
-        kind: one of `BACKGROUNDS`.
-        seed: seed of the details.
-        size: side of the picture in pixels.
-        horizon: the row where the ground begins.
+    The picture has a side of `size` pixels; the ground begins at the row `horizon`.
     """
     image = Image.new("RGB", (size, size))
     BACKGROUNDS[kind](ImageDraw.Draw(image), Dice(seed), size, horizon)

@@ -47,13 +47,8 @@ class ScenesParameters(Parameters):
 def write_sample(dataset: str, parameters: ScenesParameters, out: Path) -> dict[str, float]:
     """Make a data set and write it in its public formats; the same bytes on every machine.
 
-    Writes `karpathy.json` and `images/`; for COCO's sets `instances.json` and, for test pictures, `rendered/`
-    (the scene again without one of its kinds, by removal id); for Flickr30k `entities.zip`.
-
-    Args:
-        dataset: one of `DATASETS`.
-        parameters: sizes and difficulty.
-        out: a folder, replaced as a whole.
+    Replaces the folder `out` by `karpathy.json` and `images/`; for COCO's sets `instances.json` and, for test
+    pictures, `rendered/` (the scene again without one of its kinds, by removal id); for Flickr30k `entities.zip`.
 
     Returns:
         `co_occurrence_planted`, the mean over planted pairs of P(both sides | one side), and `mentioned_share`, of the

@@ -37,13 +37,7 @@ def kinds_named(caption: str) -> list[str]:
 
 
 def describe(scene: Scene, dice: Dice, mention: float) -> str:
-    """Write one caption.
-
-    Args:
-        scene: scene to describe.
-        dice: chooses the words.
-        mention: share of the objects' kinds that are named; at least one is.
-    """
+    """Write a caption that names a share `mention` of the kinds in a scene, at least one."""
     groups = [tuple(i for i, thing in enumerate(scene.things) if thing.kind == kind) for kind in scene.kinds]
     left = [group for group in groups if dice.chance(mention)] or [dice.choice(groups)]
     named: list[Group] = []
