@@ -58,7 +58,7 @@ def main(
     rows, seeds = findings.rows_of(kvqae["read"]), len(kvqae["read"]["seeds"])
     items = gallery.gallery_items(data, dataset, parameters.gallery.model_dump())
     sections |= {
-        "table-7": findings.findings_html(findings.reading_findings(metrics, level))
+        "table-7": findings.reading_findings(metrics, level)
         + findings.reading_html(metrics, printed, rows, seeds, more)
         + findings.sweep_html(csv.read_csv(measured / "passages_read.csv")),
         "figure-4": retrieval.overlap_html(

@@ -7,7 +7,7 @@ from trivium.core.parameters import read_parameters, shared
 from trivium.core.stage import stage
 from trivium.core.tables import read_json
 from trivium.page.html import write_part
-from trivium.page.kvqae.findings import RETRIEVAL, findings_html, first_claim_html, retrieval_findings
+from trivium.page.kvqae.findings import RETRIEVAL, first_claim_html
 from trivium.page.kvqae.retrieval import labels_of, retrieval_html, weights_html
 from trivium.page.published import TABLES, SearchedParameters, add_base_note
 
@@ -36,8 +36,6 @@ def main(
     labels = labels_of(list(parameters.image_encoders), parameters.weights)
     sections = {"claim": first_claim_html(blocks, statistics["significance"])}
     for name, shown in TABLES.items():
-        findings = retrieval_findings(blocks, RETRIEVAL.get(name, ()), statistics["significance"])
-        tables = retrieval_html(blocks, printed, shown, statistics, labels)
-        sections[name] = findings_html(findings) + tables
+        sections[name] = retrieval_html(blocks, printed, shown, statistics, labels, RETRIEVAL.get(name, ()))
     sections["table-3"] += weights_html(read_json(tuned), printed, labels)
     write_part(out, parameters.world, add_base_note(sections, parameters.base))

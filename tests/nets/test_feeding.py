@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from trivium.nets.feeding import Feed
+from trivium.nets.feeding import feed
 
 
 def helpers() -> set[object]:
@@ -31,22 +31,22 @@ def test_order_and_content_do_not_depend_on_the_workers(workers: int) -> None:
         time.sleep(0.02 * (number % 2))
         return number, torch.full((2,), float(number))
 
-    made = list(Feed(make, 7, workers))
+    made = list(feed(make, 7, workers))
     assert [number for number, _ in made] == list(range(7))
     assert [tensor.tolist() for _, tensor in made] == [[float(number)] * 2 for number in range(7)]
-    assert list(Feed(make, 0, workers)) == []
+    assert list(feed(make, 0, workers)) == []
 
 
 def test_workers_are_other_processes_and_none_is_this_one() -> None:
-    assert set(Feed(lambda _: os.getpid(), 4, 0)) == {os.getpid()}
-    others = set(Feed(lambda _: os.getpid(), 4, 2))
+    assert set(feed(lambda _: os.getpid(), 4, 0)) == {os.getpid()}
+    others = set(feed(lambda _: os.getpid(), 4, 2))
     assert len(others) == 2
     assert os.getpid() not in others
 
 
 def test_nothing_is_drawn_from_the_global_generator() -> None:
     before = torch.random.get_rng_state()
-    list(Feed(float, 3, 2))
+    list(feed(float, 3, 2))
     assert torch.equal(torch.random.get_rng_state(), before)
 
 
@@ -55,14 +55,14 @@ def test_workers_make_what_has_not_been_asked_for_yet(tmp_path: Path) -> None:
         (tmp_path / str(number)).touch()
         return number
 
-    feed = iter(Feed(make, 4, 2))
-    assert next(feed) == 0
+    results = feed(make, 4, 2)
+    assert next(results) == 0
     until = time.monotonic() + 60
     while not (tmp_path / "3").exists() and time.monotonic() < until:
         time.sleep(0.01)
     assert {path.name for path in tmp_path.iterdir()} == {"0", "1", "2", "3"}
-    assert list(feed) == [1, 2, 3]
-    inline = iter(Feed(lambda number: (tmp_path / f"inline-{number}").touch(), 2, 0))
+    assert list(results) == [1, 2, 3]
+    inline = feed(lambda number: (tmp_path / f"inline-{number}").touch(), 2, 0)
     next(inline)
     assert not (tmp_path / "inline-1").exists()
 
@@ -73,12 +73,12 @@ def test_what_fails_in_a_worker_fails_here() -> None:
 
     for workers in (0, 1):
         with pytest.raises(ValueError, match="number 0"):
-            list(Feed(fail, 2, workers))
+            list(feed(fail, 2, workers))
 
 
 def test_a_feed_that_is_left_early_leaves_nobody() -> None:
     before = helpers()
-    for number in Feed(int, 50, 2):
+    for number in feed(int, 50, 2):
         if number == 3:
             break
     assert are_gone(before)
@@ -91,9 +91,9 @@ def test_no_more_is_made_than_was_asked_for_and_so_many_ahead(tmp_path: Path, ah
         return number
 
     workers = 2
-    feed = iter(Feed(make, 40, workers, ahead))
+    results = feed(make, 40, workers, ahead)
     for asked in range(1, 6):
-        next(feed)
+        next(results)
         most = asked + workers * ahead
         until = time.monotonic() + 60
         while len(list(tmp_path.iterdir())) < most and time.monotonic() < until:

@@ -92,14 +92,14 @@ def encode(
 
 def _encode(folder: Path, batches: list[list[bytes]]) -> NDArray[np.float32]:
     """Embed batches of stored images; where a GPU does, processes decode the next ones meanwhile."""
-    from trivium.nets.feeding import Feed, feeders
+    from trivium.nets.feeding import feed, feeders
 
     encoder = _load(folder)
 
     def prepare(number: int) -> Any:
         return encoder.prepare([decode(image, **LIMITS) for image in batches[number]])
 
-    return np.concatenate([encoder.embed(prepared) for prepared in Feed(prepare, len(batches), feeders())])
+    return np.concatenate([encoder.embed(prepared) for prepared in feed(prepare, len(batches), feeders())])
 
 
 @lru_cache(maxsize=1)

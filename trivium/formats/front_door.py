@@ -162,14 +162,12 @@ def search_weights(
     inputs = take(qrels, runs)
     systems, judged = _names(inputs.runs), inputs.qrels
     complete = [run.complete(judged.queries) for run in inputs.runs]
+    units = weight_search.simplex_grid(len(complete), step)
+    tried = units / units[0].sum()
     if function is ranking.reciprocal_rank:
         ranks = min((k for k in (depth, cutoff) if k is not None), default=None)
-        tried, values = weight_search.search_weights(
-            complete, judged, step=step, depth=ranks, normalization=normalization
-        )
+        values = weight_search.mean_reciprocal_ranks(complete, judged, tried, depth=ranks, normalization=normalization)
     else:
-        units = weight_search.simplex_grid(len(complete), step)
-        tried = units / units[0].sum()
         runs_of_grid = (
             fusion.linear_fusion(complete, weights, depth=depth, normalization=normalization) for weights in tried
         )

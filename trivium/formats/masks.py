@@ -22,24 +22,18 @@ def rasterise_boxes(boxes: Sequence[Box], height: int, width: int) -> Mask:
     """Make the mask of a union of boxes (left, top, width, height) in a picture of this size, all in pixels.
 
     Pixel (row, column) is the square [column, column + 1) × [row, row + 1). Partly covered pixels belong to the mask,
-    because painting over it should hide all of the object; even a box smaller than a pixel covers one. Raises
-    `ValueError` as `check_box`.
+    because painting over it should hide all of the object; even a box smaller than a pixel covers one. `ValueError`: a
+    box has no area, is not finite, or is not inside the picture.
     """
     mask = np.zeros((height, width), dtype=bool)
     for box in boxes:
-        check_box(box, height, width)
         left, top, wide, high = box
+        if not np.isfinite(box).all() or wide <= 0 or high <= 0:
+            raise ValueError(f"box {box} has no area")
+        if min(left, top) < 0 or left + wide > width + _ROUNDING or top + high > height + _ROUNDING:
+            raise ValueError(f"box {box} is not inside a picture of {width} × {height} pixels")
         mask[_covered(top, high, height), _covered(left, wide, width)] = True
     return mask
-
-
-def check_box(box: Box, height: int, width: int) -> None:
-    """Raise `ValueError` for a box that has no area, is not finite, or is not inside a picture of that size."""
-    left, top, wide, high = box
-    if not np.isfinite(box).all() or wide <= 0 or high <= 0:
-        raise ValueError(f"box {box} has no area")
-    if min(left, top) < 0 or left + wide > width + _ROUNDING or top + high > height + _ROUNDING:
-        raise ValueError(f"box {box} is not inside a picture of {width} × {height} pixels")
 
 
 def encode(mask: Mask) -> str:

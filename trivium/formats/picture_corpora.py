@@ -11,6 +11,7 @@ marked phrases: `[/EN#7/people A man] rides [/EN#8/vehicles a bicycle] .`). A ph
 import re
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -125,7 +126,7 @@ class Annotated:
     sentences: tuple[Sentence, ...]
 
 
-class EntitiesArchive:
+class EntitiesArchive(AbstractContextManager["EntitiesArchive"]):
     """Reads Flickr30k Entities' zip archive, whose two folders may lie in another folder, picture by picture.
 
     `types` are those that count as classes of objects; `counts` has what was dropped or changed so far.
@@ -142,9 +143,6 @@ class EntitiesArchive:
             for member in self._archive.infolist()
             if not member.filename.startswith("__MACOSX")
         }
-
-    def __enter__(self) -> "EntitiesArchive":
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._archive.close()

@@ -23,7 +23,7 @@ from trivium.kvqae.knowledge_base.passage_texts import PassageTexts
 from trivium.kvqae.reader.inputs import Example, sample_passages
 from trivium.kvqae.reader.reading import Pairs, Sampled, tokenize_sampled
 from trivium.nets import training
-from trivium.nets.feeding import Feed, feeders
+from trivium.nets.feeding import feed, feeders
 
 # linear: warm-up, then decay to 0, and the last weights are kept; constant, as published: the best on validation are.
 Schedule = Literal["linear", "constant"]
@@ -135,7 +135,7 @@ def train(
         def tokens(number: int) -> Pairs:
             return tokenize_sampled(tokenizer, sample(steps[number]), texts, parameters.max_tokens)
 
-        return zip(map(sample, steps), Feed(tokens, len(steps), feeders()), strict=True)
+        return zip(map(sample, steps), feed(tokens, len(steps), feeders()), strict=True)
 
     def gradient(batch: tuple[Sampled, Pairs], micro_batch: int) -> tuple[float, Counter[str]]:
         sampled, pairs = batch

@@ -13,7 +13,7 @@ def write_card(
     *,
     title: str,
     description: str,
-    base: str,
+    base: str | Path,
     data: str,
     metrics: Mapping[str, float],
     licence: str | None,

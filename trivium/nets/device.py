@@ -66,16 +66,15 @@ def halving_batches(items: Sequence[T], batch_size: int, function: Callable[[Seq
 
     `torch.OutOfMemoryError`: a single item does not fit.
     """
+
+    def apply(start: int, size: int) -> R:
+        return function(items[start : start + size])
+
     start = 0
     while start < len(items):
-        attempt = partial(_apply, function, items, start)
-        result, batch_size = halve_until_it_fits(batch_size, attempt, unit="items")
+        result, batch_size = halve_until_it_fits(batch_size, partial(apply, start), unit="items")
         yield result
         start += batch_size
-
-
-def _apply(function: Callable[[Sequence[T]], R], items: Sequence[T], start: int, size: int) -> R:
-    return function(items[start : start + size])
 
 
 def halve_until_it_fits(size: int, attempt: Callable[[int], R], *, unit: str) -> tuple[R, int]:

@@ -18,40 +18,33 @@ L = TypeVar("L")
 R = TypeVar("R")
 
 
-class Feed(Generic[R]):
-    """Results of `make` of 0, 1, 2, … up to `count`, in this order, each worker process so many `ahead`.
+def feed(make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> Iterator[R]:
+    """Yield results of `make` of 0, 1, 2, … up to `count`, in this order, each worker process so many `ahead`.
 
     Their tensors are in pinned memory if there is a GPU. Without workers results are made in this process, on demand.
+    `BadInput` as `make` raises it.
     """
-
-    def __init__(self, make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> None:
-        self._make, self._count, self._workers, self._ahead = make, count, workers, ahead
-
-    def __iter__(self) -> Iterator[R]:
-        """Iterate over the results; `BadInput` as `make` raises it."""
-        made = iter(self._loader())
-        try:
-            for _ in range(self._count):
-                result = next(made)
-                if isinstance(result, BadInput):
-                    raise result
-                yield result
-        finally:
-            del made  # ends the workers now, even if an error keeps this frame alive
-
-    def _loader(self) -> "DataLoader[R | BadInput]":
-        workers = min(self._workers, self._count) if self._count > 1 else 0  # a single result needs no worker
-        return DataLoader(
-            _Items(self._make),
-            batch_size=None,
-            sampler=range(self._count),
-            num_workers=workers,
-            prefetch_factor=self._ahead if workers else None,
-            worker_init_fn=_begin,
-            collate_fn=_identity,
-            pin_memory=torch.cuda.is_available(),
-            generator=torch.Generator(),  # not the global one: a feed draws nothing
-        )
+    workers = min(workers, count) if count > 1 else 0  # a single result needs no worker
+    loader: DataLoader[R | BadInput] = DataLoader(
+        _Items(make),
+        batch_size=None,
+        sampler=range(count),
+        num_workers=workers,
+        prefetch_factor=ahead if workers else None,
+        worker_init_fn=_begin,
+        collate_fn=_identity,
+        pin_memory=torch.cuda.is_available(),
+        generator=torch.Generator(),  # not the global one: a feed draws nothing
+    )
+    made = iter(loader)
+    try:
+        for _ in range(count):
+            result = next(made)
+            if isinstance(result, BadInput):
+                raise result
+            yield result
+    finally:
+        del made  # ends the workers now, even if an error keeps this frame alive
 
 
 class Pipeline(Generic[T, M, L, R]):
@@ -63,10 +56,10 @@ class Pipeline(Generic[T, M, L, R]):
     Args:
         items: items to be processed.
         batch_size: initial number of items in a batch.
-        make: prepares a batch's input without the device, in worker processes, see `Feed`.
+        make: prepares a batch's input without the device, in worker processes, see `feed`.
         launch: starts the device on this input; returns what `collect` needs, such as a `Transfer`.
         collect: makes a batch's result from its input and from what `launch` returned; waits for the device.
-        workers: see `Feed`.
+        workers: see `feed`.
     """
 
     def __init__(
@@ -89,7 +82,7 @@ class Pipeline(Generic[T, M, L, R]):
             pending: tuple[M, L] | None = None
             fits = True
             starts = range(done, len(self._items), size)
-            for made in Feed(partial(self._made, starts), len(starts), self._workers):
+            for made in feed(partial(self._made, starts), len(starts), self._workers):
                 try:
                     launched = self._launch(made)
                 except torch.OutOfMemoryError:

@@ -4,7 +4,6 @@ Only safetensors are read; a missing weight or one of another shape is refused.
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,30 +86,12 @@ def most_tokens(model: Any) -> int:
     return int(positions.num_embeddings - (0 if positions.padding_idx is None else positions.padding_idx + 1))
 
 
-def export_trained(
-    folder: Path,
-    model: Any,
-    tokenizer: Any,
-    *,
-    title: str,
-    description: str,
-    base: Path,
-    data: str,
-    metrics: Mapping[str, float],
-) -> None:
+def export_trained(folder: Path, model: Any, tokenizer: Any, **card: Any) -> None:
     """Write what `load_pretrained` reads, with a card (see `write_card`); the folder is complete or absent."""
     with write_atomically(folder) as target:
         model.save_pretrained(target)
         tokenizer.save_pretrained(target)
-        write_card(
-            target,
-            title=title,
-            description=description,
-            base=str(base),
-            data=data,
-            metrics=metrics,
-            licence="apache-2.0",
-        )
+        write_card(target, licence="apache-2.0", **card)
 
 
 MODULES, PROMPTS, LENGTH = "modules.json", "config_sentence_transformers.json", "sentence_bert_config.json"

@@ -122,11 +122,16 @@ def train(
     patience = validation.patience if validation else None
     ended = patience is not None and progress.waited >= patience
     left = () if ended else batches(progress.steps)
+
+    def compute(batch: B, size: int) -> tuple[float, Mapping[str, float]]:
+        model.zero_grad(set_to_none=True)
+        return gradient(batch, size)
+
     # The bar is removed before an error is shown.
     with tqdm(left, desc=name, initial=progress.steps, total=steps, unit="step", mininterval=5, leave=False) as bar:
         for batch in bar:
             model.train()
-            attempt = partial(_compute_gradient, model, gradient, batch)
+            attempt = partial(compute, batch)
             (loss, counts), progress.micro_batch = halve_until_it_fits(progress.micro_batch, attempt, unit=unit)
             done = progress.steps + 1
             if not math.isfinite(loss):
@@ -151,16 +156,6 @@ def train(
         load_model(model, str(work / BEST))
     model.eval()
     return progress
-
-
-def _compute_gradient(
-    model: torch.nn.Module,
-    gradient: Callable[[B, int], tuple[float, Mapping[str, float]]],
-    batch: B,
-    micro_batch: int,
-) -> tuple[float, Mapping[str, float]]:
-    model.zero_grad(set_to_none=True)
-    return gradient(batch, micro_batch)
 
 
 def _validate(

@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -97,9 +98,7 @@ class FaceDetector:
         for indices in by_size.values():
             size = len(indices) if self._together else 1
             batches = halving_batches(indices, size, lambda batch: self._detect([images[i] for i in batch]))
-            for index, detection in zip(
-                indices, (detections_of for batch in batches for detections_of in batch), strict=True
-            ):
+            for index, detection in zip(indices, chain.from_iterable(batches), strict=True):
                 detections[index] = detection
         return detections
 

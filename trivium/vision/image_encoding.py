@@ -135,7 +135,13 @@ def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
     if encoder.detector is not None:
         crops = _faces(dict(zip(indices, shown, strict=True)), rows, encoder.detector)
         indices, shown = list(crops), encoder.embed.prepare(list(crops.values()))
-    matrix = _spread(encoder.embed, shown, indices, [str(row["name"]) for row in rows])
+    embeddings = encoder.embed.embed(shown)
+    finite = np.isfinite(embeddings).all(axis=1)
+    if not finite.all():
+        name = str(rows[indices[int(np.argmin(finite))]]["name"])
+        raise BadInput("NaN or infinite embedding", file=encoder.embed.path, row=name)
+    matrix = np.zeros((len(rows), encoder.embed.dimension), np.float16)
+    matrix[indices] = embeddings
     return Features(pa.Table.from_pylist(rows, schema=schema), matrix, flaws)
 
 
@@ -157,14 +163,3 @@ def _faces(
                 "landmarks": face.landmarks.ravel(),
             }
     return crops
-
-
-def _spread(encoder: Embedder, shown: Any, indices: list[int], names: list[str]) -> NDArray[np.float16]:
-    """Embed the inputs; returns a matrix with one row for each name, zero except at `indices`."""
-    embeddings = encoder.embed(shown)
-    finite = np.isfinite(embeddings).all(axis=1)
-    if not finite.all():
-        raise BadInput("NaN or infinite embedding", file=encoder.path, row=names[indices[int(np.argmin(finite))]])
-    matrix = np.zeros((len(names), encoder.dimension), np.float16)
-    matrix[indices] = embeddings
-    return matrix

@@ -197,9 +197,8 @@ def _single(vectors: NDArray, buffer: Scores | None = None) -> Scores:
     if vectors.dtype != np.float16 or not vectors.size:
         return np.ascontiguousarray(vectors, dtype=np.float32)
     count, width = vectors.shape
-    wide = (
-        np.empty((count, width), np.float32) if buffer is None else buffer[:count]
-    )  # new pages cost more than widening
+    # New pages cost more than widening.
+    wide = np.empty((count, width), np.float32) if buffer is None else buffer[:count]
     codes = np.ascontiguousarray(vectors).view(np.uint8)
     halves = _faiss.ScalarQuantizer(width, faiss.ScalarQuantizer.QT_fp16)
     halves.decode_c(faiss.swig_ptr(codes), faiss.swig_ptr(wide), count)

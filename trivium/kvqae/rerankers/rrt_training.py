@@ -22,7 +22,7 @@ from trivium.core.parameters import Parameters
 from trivium.core.tasks import Curve, Metrics, Point
 from trivium.kvqae.rerankers.rrt import build_rrt, gather_features, save_rrt, score_pairs, widen
 from trivium.nets.device import autocast, pick_device
-from trivium.nets.feeding import Feed, feeders
+from trivium.nets.feeding import feed, feeders
 from trivium.nets.reranking_transformer import Described, RerankingTransformer
 from trivium.nets.training import Validation, add_gradient, rise_and_fall, train
 from trivium.vision.local_descriptors.folder import FeatureFolder
@@ -199,7 +199,7 @@ def train_rrt(
         return gather_pairs(described, *training.draw(parameters.pairs, np.random.default_rng([seed, 1, step])))
 
     def batches(first: int) -> Iterable[Pairs]:
-        return Feed(lambda number: batch(first + number), parameters.steps - first, feeders(), ahead=1)
+        return feed(lambda number: batch(first + number), parameters.steps - first, feeders(), ahead=1)
 
     progress = train(
         model,

@@ -15,7 +15,7 @@ from trivium.core.matrices import join_matrices
 from trivium.core.parameters import Parameters, shared
 from trivium.core.tables import count_rows, read_table, write_json, write_table
 from trivium.kvqae.knowledge_base.illustrated_base import PICTURES, VECTORS
-from trivium.nets.feeding import Feed, feeders
+from trivium.nets.feeding import feed, feeders
 from trivium.vision.decoding import FLAWS, REASONS
 from trivium.vision.encoder_registry import SECTION
 from trivium.vision.image_encoder import EncoderParameters, FaceEncoderParameters
@@ -61,9 +61,9 @@ def encode_shards(
         images = list(zip(rows["name"], rows["data"], strict=True))
         return prepare_images(images, loaded, max_side=parameters.max_side, max_pixels=parameters.max_pixels)
 
-    feed = Feed(prepare, len(batches), feeders())
+    inputs = feed(prepare, len(batches), feeders())
     parts: list[Features] = []
-    for prepared, (_, folder, _), after in zip(feed, batches, [*batches[1:], None], strict=True):
+    for prepared, (_, folder, _), after in zip(inputs, batches, [*batches[1:], None], strict=True):
         parts.append(embed_prepared(prepared, loaded))
         if after is None or after[1] != folder:
             with write_folder(folder) as features:

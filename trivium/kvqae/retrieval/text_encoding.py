@@ -19,7 +19,7 @@ from trivium.kvqae.knowledge_base.passage_texts import knowledge_base_size, stre
 from trivium.kvqae.retrieval.text_encoder import TextEncoder
 from trivium.kvqae.retrieval.text_encoders import SECTION, TextEncoderParameters
 from trivium.nets.device import pick_device
-from trivium.nets.feeding import Feed, feeders
+from trivium.nets.feeding import feed, feeders
 from trivium.nets.tokens import Ragged, ragged
 
 SHARDS = 4  # shards in a part, the unit of work
@@ -72,9 +72,9 @@ def encode_part(
         return ragged(loaded.tokenize(texts, parameters.max_tokens, titles))
 
     workers = feeders()
-    feed = Feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
+    made = feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
     ids: list[NDArray[np.int32]] = []
-    for tokens, (shard, file, _) in zip(feed, chunks, strict=True):
+    for tokens, (shard, file, _) in zip(made, chunks, strict=True):
         ids += tokens.rows()
         if len(ids) == len(shard.texts):
             vectors = half_precision(loaded.encode(ids, parameters.batch_size), source, shard.first)

@@ -21,27 +21,23 @@ def cell(value: float | None, kind: str) -> str:
 
 
 def construction_sections(metrics: Metrics, published: Mapping[str, Any], *, simulated: bool) -> dict[str, Markup]:
-    """Table 1 and the steps, of the metrics of the construction's stages and tests/published/kvqae.yaml.
+    """Table 1, and the funnel from TriviaQA to the rebuilt set with how far its annotators agree; beside the paper's.
 
-    What annotators of real questions decided is left out where they were simulated.
+    They are of the metrics of the construction's stages and tests/published/kvqae.yaml. What annotators of real
+    questions decided is left out where they were simulated.
     """
     note, rebuild = Markup(), metrics["rebuild"]
     if simulated:
         rebuild = {name: value for name, value in rebuild.items() if name.startswith(RELEASED)}
         note = render("kvqae_nobody_annotated.html")
     rows = _rows("statistics", rebuild, (RELEASED + "{}", "{}"), published["table_1"]["values"])
+    printed, metrics = published["construction"]["values"], {**metrics, "rebuild": rebuild}
+    agreement = _rows("agreement", rebuild, ("{}", "{}_expected"), printed)
+    steps = [_step(step, metrics.get(step["stage"], {}), printed) for step in ROWS["steps"]]
     return {
         "table-1": note + render("kvqae_statistics.html", rows=rows),
-        "construction": note + construction_html({**metrics, "rebuild": rebuild}, published),
+        "construction": note + render("kvqae_construction.html", steps=steps, agreement=agreement),
     }
-
-
-def construction_html(metrics: Metrics, published: Mapping[str, Any]) -> Markup:
-    """The funnel from TriviaQA to the rebuilt set, and how far its annotators agree, beside the paper's numbers."""
-    printed = published["construction"]["values"]
-    agreement = _rows("agreement", metrics.get("rebuild", {}), ("{}", "{}_expected"), printed)
-    steps = [_step(step, metrics.get(step["stage"], {}), printed) for step in ROWS["steps"]]
-    return render("kvqae_construction.html", steps=steps, agreement=agreement)
 
 
 def _rows(table: str, metrics: Mapping[str, float], keys: tuple[str, str], printed: Mapping[str, float]) -> list[Any]:

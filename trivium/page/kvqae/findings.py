@@ -50,19 +50,19 @@ def compared(block: Mapping[str, Any], rows: Sequence[str], measure: str) -> tup
     return values, block["p"][measure][first][second]
 
 
-def retrieval_findings(blocks: Mapping[str, Any], comparisons: Sequence[Comparison], level: float) -> list[str]:
-    """Sentences about rows of blocks as `evaluate` and `evaluate_reranking` write them, as far as they exist."""
+def retrieval_findings(blocks: Mapping[str, Any], comparisons: Sequence[Comparison], level: float) -> Markup:
+    """A list of sentences about rows of blocks as `evaluate` and `evaluate_reranking` write them, if they exist."""
     sentences = []
     for pair in comparisons:
         measure, expected = pair["measure"], pair.get("expected", "open")
         if values_and_p := compared(blocks.get(pair["block"], {"rows": []}), pair["rows"], measure):
             said = sentence(pair["names"], MEASURES[measure], *values_and_p, level, expected)
             sentences.append(pair.get("where", "") + said)
-    return sentences
+    return render("kvqae_findings.html", sentences=sentences)
 
 
-def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
-    """Sentences about the pairs of rows whose exact match stage `read` compared."""
+def reading_findings(metrics: Mapping[str, float], level: float) -> Markup:
+    """A list of sentences about the pairs of rows whose exact match stage `read` compared."""
     sentences = []
     for pair in _COMPARISONS["reading"]:
         row, other = pair["rows"]
@@ -70,11 +70,6 @@ def reading_findings(metrics: Mapping[str, float], level: float) -> list[str]:
         if p is not None:
             values = metrics[f"{row}_em"], metrics[f"{other}_em"]
             sentences.append(sentence(pair["names"], "EM", values, p, level, pair.get("expected", "open")))
-    return sentences
-
-
-def findings_html(sentences: Sequence[str]) -> Markup:
-    """The sentences as a list."""
     return render("kvqae_findings.html", sentences=sentences)
 
 

@@ -15,7 +15,7 @@ from trivium.kvqae.retrieval.systems import PREFIX, is_brought, system_of
 from trivium.kvqae.retrieval.text_encoders import TEXT_ENCODERS
 from trivium.page.figures import draw_boxes
 from trivium.page.html import Row, decimal, interval, percent, render
-from trivium.page.kvqae.findings import RERANKING, findings_html, retrieval_findings
+from trivium.page.kvqae.findings import RERANKING, Comparison, retrieval_findings
 from trivium.page.published import MEASURES, RERANKED_TABLES, Shown
 from trivium.vision.encoder_registry import ENCODERS, by_route
 
@@ -69,14 +69,14 @@ def _formula(systems: Sequence[str]) -> str:
 
 def retrieval_html(
     blocks: Mapping[str, Any], printed: Mapping[str, Any], section: Sequence[Shown], statistics: Mapping[str, float],
-    labels: Mapping[str, str], unlike: Collection[str] = (),
+    labels: Mapping[str, str], comparisons: Sequence[Comparison], unlike: Collection[str] = (),
 ) -> Markup:  # fmt: skip
-    """The tables of one section's blocks: our numbers, and the published ones in columns of their own.
+    """What comparisons of rows show, and the tables of one section's blocks: ours, and published numbers beside them.
 
     `blocks` are as stage `evaluate` writes them. `statistics` are `significance`, the level of the test, and the
     intervals' `confidence`. Beside rows `unlike` the paper's of the same name stand none of its numbers.
     """
-    parts = []
+    findings, parts = retrieval_findings(blocks, comparisons, statistics["significance"]), []
     for shown in section:
         block, paper = blocks.get(shown.block), _published_rows(shown, printed, unlike)
         rows = []
@@ -88,7 +88,8 @@ def retrieval_html(
             style = "beyond" if name in _ADDED or is_brought(name) else ""
             rows.append(Row([letter, label_of(name, labels), *cells], style))
         parts.append({"name": shown.block, "block": block, "rows": rows, "has_paper": bool(paper)})
-    return render("kvqae_retrieval.html", parts=parts, measures=list(MEASURES.values()), statistics=statistics)
+    measures = list(MEASURES.values())
+    return findings + render("kvqae_retrieval.html", parts=parts, measures=measures, statistics=statistics)
 
 
 def weights_html(report: Mapping[str, Any], printed: Mapping[str, Any], labels: Mapping[str, str]) -> Markup:
@@ -143,10 +144,11 @@ def reranking_sections(
     made = {}
     for name, shown in RERANKED_TABLES.items():
         pairs = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
-        findings = retrieval_findings(blocks, pairs, statistics["significance"])
-        tables = retrieval_html(blocks, printed, shown, statistics, labels, unlike)
-        made[name] = findings_html(findings) + tables
-    made["table-6"] = depths_note(kvqae["rerankers"], with_rrt) + made["table-6"] + tuning_html(choice)
+        made[name] = retrieval_html(blocks, printed, shown, statistics, labels, pairs, unlike)
+    used = {name: of for name, of in kvqae["rerankers"].items() if with_rrt or name != "rrt"}
+    depths = [(RERANKERS[name].label, of["depth"]) for name, of in used.items()]
+    note = render("kvqae_depths.html", depths=depths, with_rrt=with_rrt)
+    made["table-6"] = note + made["table-6"] + tuning_html(choice)
     if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
         made["overlap"] = overlap
     return made
@@ -168,12 +170,6 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
     return render("kvqae_tuning.html", rows=rows)
 
 
-def depths_note(rerankers: Mapping[str, Any], with_rrt: bool) -> Markup:
-    """How many passages of the initial ranking each re-ranker puts into a new order, by its section of parameters."""
-    depths = [(RERANKERS[name].label, of["depth"]) for name, of in rerankers.items() if with_rrt or name != "rrt"]
-    return render("kvqae_depths.html", depths=depths, with_rrt=with_rrt)
-
-
 def _named(name: str) -> str:
     return RERANKERS[name].label if name in RERANKERS else LABELS["methods"].get(name, name.replace("_", " "))
 
@@ -189,9 +185,8 @@ def overlap_blocks_html(
     (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
     pairs = [{**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
              for shown in rest]  # fmt: skip
-    findings = findings_html(retrieval_findings(blocks, pairs, statistics["significance"]))
     note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
-    return note + findings + retrieval_html(blocks, {}, rest, statistics, labels)
+    return note + retrieval_html(blocks, {}, rest, statistics, labels, pairs)
 
 
 def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
