@@ -76,7 +76,7 @@ def exif_block(orientation: int) -> bytes:
 def test_broken_exif_keeps_the_picture_and_is_told(block: bytes, options: dict[str, object]) -> None:
     data = encoded(noise(8, 6), exif=block, **options)
     picture = decode_picture(data, **LIMITS)
-    assert picture.broken_exif
+    assert picture.flaws == ("broken_exif",)
     assert np.array_equal(picture.image, decode(encoded(noise(8, 6), **options), **LIMITS))
     assert np.array_equal(picture.image, decode(data, **LIMITS))
 
@@ -212,8 +212,8 @@ def test_ghostscript_is_not_asked_for_an_eps_of_another_name(monkeypatch: pytest
 def test_zeros_at_the_end_of_a_jpeg_are_no_pixels():
     whole = encoded(Image.effect_noise((200, 200), 60).convert("RGB"), "JPEG")
     limits = {"max_side": 200, "max_pixels": 1_000_000}
-    assert not decode_picture(whole + bytes(5000), **limits).truncated
-    assert decode_picture(whole[:-300] + bytes(300), **limits).truncated
+    assert decode_picture(whole + bytes(5000), **limits).flaws == ()
+    assert decode_picture(whole[:-300] + bytes(300), **limits).flaws == ("truncated",)
     half = len(whole) // 2
     with pytest.raises(Unreadable, match="corrupt"):
         decode_picture(whole[:half] + bytes(half), **limits)

@@ -129,11 +129,6 @@ class Sides:
     other: NDArray[np.float64]
     other_count: NDArray[np.float64]
 
-    @property
-    def paired(self) -> bool:
-        """Whether every item has as much on both sides."""
-        return bool((self.better_count == self.other_count).all())
-
     def differences(self) -> NDArray[np.float64]:
         """The difference of the two means of each training, (trainings,)."""
         return self.better.sum(1) / self.better_count.sum(1) - self.other.sum(1) / self.other_count.sum(1)
@@ -180,7 +175,7 @@ def over_trainings(sides: Sides, *, resamples: int = 10_000, permutations: int =
     error = float(means.std(ddof=1))
     observed = sides.differences()
     p_items: float | None = None
-    if sides.paired:  # all of an item's values are swapped at once
+    if (sides.better_count == sides.other_count).all():  # paired: all of an item's values are swapped at once
         sums = (sides.better - sides.other).mean(axis=0)
         p = fisher_randomization([sums, np.zeros_like(sums)], permutations=permutations, seed=seed)
         p_items = float(p[0, 1])

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
@@ -47,13 +48,14 @@ def feed(make: Callable[[int], R], count: int, workers: int, ahead: int = 2) -> 
         del made  # ends the workers now, even if an error keeps this frame alive
 
 
+@dataclass(frozen=True)
 class Pipeline(Generic[T, M, L, R]):
     """Results of a device for batches of items, in their order.
 
     While the device computes one batch, the next is prepared and the result of the last is collected. When GPU memory
     runs out, batches are halved, and the remaining ones are prepared again.
 
-    Args:
+    Attributes:
         items: items to be processed.
         batch_size: initial number of items in a batch.
         make: prepares a batch's input without the device, in worker processes, see `feed`.
@@ -62,40 +64,35 @@ class Pipeline(Generic[T, M, L, R]):
         workers: see `feed`.
     """
 
-    def __init__(
-        self,
-        items: Sequence[T],
-        batch_size: int,
-        *,
-        make: Callable[[Sequence[T]], M],
-        launch: Callable[[M], L],
-        collect: Callable[[M, L], R],
-        workers: int = 0,
-    ) -> None:
-        self._items, self._size, self._workers = items, batch_size, workers
-        self._make, self._launch, self._collect = make, launch, collect
+    items: Sequence[T]
+    batch_size: int
+    _: KW_ONLY
+    make: Callable[[Sequence[T]], M]
+    launch: Callable[[M], L]
+    collect: Callable[[M, L], R]
+    workers: int = 0
 
     def __iter__(self) -> Iterator[R]:
         """Iterate over the batches' results; `torch.OutOfMemoryError`: a single item does not fit."""
-        done, size = 0, self._size
-        while done < len(self._items):
+        done, size = 0, self.batch_size
+        while done < len(self.items):
             pending: tuple[M, L] | None = None
             fits = True
-            starts = range(done, len(self._items), size)
-            for made in feed(partial(self._made, starts), len(starts), self._workers):
+            starts = range(done, len(self.items), size)
+            for made in feed(partial(self._made, starts), len(starts), self.workers):
                 try:
-                    launched = self._launch(made)
+                    launched = self.launch(made)
                 except torch.OutOfMemoryError:
                     if size == 1:
                         raise
                     fits = False
                     break
                 if pending is not None:
-                    yield self._collect(*pending)
+                    yield self.collect(*pending)
                 pending = made, launched
                 done += size
             if pending is not None:
-                yield self._collect(*pending)
+                yield self.collect(*pending)
             if not fits:  # outside the handler, where the error keeps the tensors of the failed batch
                 torch.cuda.empty_cache()
                 size = (size + 1) // 2
@@ -103,14 +100,14 @@ class Pipeline(Generic[T, M, L, R]):
 
     def with_progress(self, description: str, unit: str) -> Iterator[R]:
         """Iterate over the results with a progress bar; the length of a result is its number of items."""
-        total, short = len(self._items), len(self._items) <= self._size
+        total, short = len(self.items), len(self.items) <= self.batch_size
         with tqdm(total=total, desc=description, unit=unit, mininterval=5, leave=False, disable=short) as progress:
             for result in self:
                 yield result
                 progress.update(len(result))  # type: ignore[arg-type]
 
     def _made(self, starts: range, number: int) -> M:
-        return self._make(self._items[starts[number] : starts[number] + starts.step])
+        return self.make(self.items[starts[number] : starts[number] + starts.step])
 
 
 class Transfer:

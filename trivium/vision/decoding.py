@@ -11,6 +11,7 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable
+from itertools import compress
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args
 
@@ -22,7 +23,9 @@ from trivium.core.errors import BadInput
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF")  # the first also opens photographs with previews, MPO
 Reason = Literal["not_an_image", "corrupt", "too_large"]
 REASONS: tuple[Reason, ...] = get_args(Reason)
-FLAWS = ("broken_exif", "truncated")  # of pictures that are read in spite of them
+# Of pictures that are read in spite of them: the EXIF block is broken, so that a picture is kept as it is stored,
+# perhaps not upright; a JPEG lacks its last bytes.
+FLAWS = ("broken_exif", "truncated")
 JPEG_PIXELS = 100_000_000  # of a JPEG as it is stored: it is decoded at 1/2, 1/4 or 1/8
 PIXELS = 40_000_000  # of anything else, and of a JPEG as it is decoded
 WEBP_PIXELS = 20_000_000  # Pillow holds four copies of a WebP
@@ -156,22 +159,10 @@ class Unreadable(ValueError):
 
 
 class Picture(NamedTuple):
-    """A decoded picture.
-
-    Attributes:
-        image: upright, in RGB.
-        broken_exif: whether its EXIF block is broken: then it is kept as stored, perhaps not upright.
-        truncated: whether it is a JPEG without its last bytes.
-    """
+    """A decoded picture: upright, in RGB, and the members of `FLAWS` that apply to it."""
 
     image: Image.Image
-    broken_exif: bool
-    truncated: bool = False
-
-    @property
-    def flaws(self) -> tuple[str, ...]:
-        """The members of `FLAWS` that apply to the picture."""
-        return tuple(flaw for flaw in FLAWS if getattr(self, flaw))
+    flaws: tuple[str, ...] = ()
 
 
 def decode(data: bytes, *, max_side: int, max_pixels: int) -> Image.Image:
@@ -218,7 +209,7 @@ def decode_picture(data: bytes, *, max_side: int, max_pixels: int) -> Picture:
         raise Unreadable("corrupt", str(error)) from error
     image = turn(image, orientation)
     image.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
-    return Picture(image, orientation is None, truncated)
+    return Picture(image, tuple(compress(FLAWS, (orientation is None, truncated))))
 
 
 def _check_size(image: Image.Image, most: int) -> None:

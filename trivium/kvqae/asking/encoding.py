@@ -172,7 +172,7 @@ class Shown:
         if hashlib.sha256(data).hexdigest() != sha256:
             raise BadInput("the picture has changed since it was listed: run again", file=self.path)
         picture = decode_picture(data, **LIMITS)
-        return Picture(draw_view(picture.image, self.key), broken_exif=False) if view else picture
+        return Picture(draw_view(picture.image, self.key)) if view else picture
 
 
 def draw_view(picture: Image.Image, key: str) -> Image.Image:
