@@ -11,7 +11,7 @@ from trivium.core.parameters import Parameters, shared
 from trivium.core.stage import stage
 from trivium.core.tables import read_json
 from trivium.page import real as real_texts
-from trivium.page.contents import ARTICLES, page, read_articles, render_page
+from trivium.page.contents import ARTICLES, read_articles, render_page
 from trivium.page.html import render
 from trivium.page.reproduction import read_cells, read_log, reproduction_page
 from trivium.page.thorough import claims_html, front_html
@@ -64,7 +64,7 @@ def main(
             "reproduction.html": reproduction_page(cells, signed, portable)}  # fmt: skip
     for pipeline, contents in ARTICLES.items():
         absent = {"pipeline": pipeline, "title": contents.title, "sections": []}
-        made[f"{pipeline}.html"] = page(by_pipeline.get(pipeline, absent), portable)
+        made[f"{pipeline}.html"] = render_page("page.html", portable, article=by_pipeline.get(pipeline, absent))
     for name, text in made.items():
         write_text(out.with_name(name), text)
     for missing in (name for article in articles for name in article["missing"]):

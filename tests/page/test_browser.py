@@ -10,7 +10,7 @@ from tests.decorrelation.retrieved_world import evaluated
 from tests.page.complexity_world import run_stages
 from tests.page.kvqae_world import HOSTILE, write_world
 from tests.page.parts import render
-from trivium.page.contents import page
+from trivium.page.contents import render_page
 
 pytestmark = pytest.mark.browser
 WORLDS = {"kvqae": write_world, "decorrelation": evaluated, "complexity": run_stages}
@@ -25,7 +25,7 @@ def addresses(tmp_path_factory):
     def address(name):
         if name not in made:
             folder = tmp_path_factory.mktemp(name)
-            html = page(render(name, WORLDS[name](folder), folder / "parts")[1])
+            html = render_page("page.html", "intel", article=render(name, WORLDS[name](folder), folder / "parts")[1])
             (folder / "index.html").write_text(html, encoding="utf-8")
             made[name] = (folder / "index.html").as_uri()
         return made[name]

@@ -8,7 +8,7 @@ from tests.page.complexity_world import HOSTILE, run_stages
 from tests.page.outline import Outline
 from tests.page.parts import render as render_parts
 from trivium.core.tables import read_json, read_table
-from trivium.page.contents import page
+from trivium.page.contents import render_page
 
 SECTIONS = (
     *("contrasts", "table-1", "figure-2", "forest", "table-2", "examples", "factors", "findings", "agreement"),
@@ -38,7 +38,7 @@ def sections(article):
 def test_every_section_is_there_and_well_formed(article, sections):
     assert tuple(sections) == SECTIONS
     assert (article["pipeline"], article["world"]) == ("complexity", "sample")
-    assert Outline(page(article)).open == []
+    assert Outline(render_page("page.html", "intel", article=article)).open == []
 
 
 def test_hostile_text_is_shown_as_text(sections):

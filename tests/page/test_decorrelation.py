@@ -11,7 +11,7 @@ from tests.decorrelation import retrieved_world as world
 from tests.page.outline import PAGES, Outline
 from tests.page.parts import render
 from trivium.core.tables import read_json
-from trivium.page.contents import page
+from trivium.page.contents import render_page
 from trivium.page.decorrelation.tables import seed_interval
 
 SECTIONS = (
@@ -68,13 +68,13 @@ def test_released_models_alone_make_a_whole_article(released):
 def test_every_section_is_there_and_well_formed(full, sections):
     assert tuple(sections) == SECTIONS
     assert (full[2]["pipeline"], full[2]["world"]) == ("decorrelation", "sample")
-    assert Outline(page(full[2])).open == []
+    assert Outline(render_page("page.html", "intel", article=full[2])).open == []
     assert full[1]["examples"] == world.PARAMETERS["page"]["gallery"]["examples"]
     assert full[1]["pictures_missing"] == 0
 
 
 def test_the_page_is_one_file(full):
-    tags = Outline(page(full[2])).tags
+    tags = Outline(render_page("page.html", "intel", article=full[2])).tags
     addresses = [value for _, given in tags for name, value in given.items() if name in ("src", "href")]
     assert all(value.startswith(("#", "data:")) or value in PAGES for value in addresses)
     images = [given for tag, given in tags if tag == "img"]

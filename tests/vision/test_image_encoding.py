@@ -9,7 +9,11 @@ from PIL import Image
 from tests.kvqae.odd_pictures import load_base, odd_pictures, write_base
 from trivium.core.errors import BadInput
 from trivium.vision.encoder_registry import ENCODERS
-from trivium.vision.image_encoding import Features, LoadedEncoder, encode_images
+from trivium.vision.image_encoding import Features, LoadedEncoder, embed_prepared, prepare_images
+
+
+def encode_images(images: list[tuple[str, bytes]], encoder: LoadedEncoder) -> Features:
+    return embed_prepared(prepare_images(images, encoder, max_side=512, max_pixels=10_000_000), encoder)
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,7 @@ def images() -> dict[str, bytes]:
 @pytest.mark.parametrize("name", ENCODERS)
 def test_batches_change_nothing(name: str, encoders: dict[str, LoadedEncoder], images: dict[str, bytes]) -> None:
     def encode(batch: list[tuple[str, bytes]]) -> Features:
-        return encode_images(batch, encoders[name], max_side=512, max_pixels=10_000_000)
+        return encode_images(batch, encoders[name])
 
     items = list(images.items())
     whole = encode(items)
@@ -44,7 +48,7 @@ def test_each_image_is_decoded_once(
     monkeypatch.setattr(
         Image, "open", lambda file, **options: opened.append(file.getvalue()) or image_open(file, **options)
     )
-    encode_images(list(images.items()), encoders[name], max_side=512, max_pixels=10_000_000)
+    encode_images(list(images.items()), encoders[name])
     assert opened == list(images.values())
 
 
@@ -53,6 +57,4 @@ def test_nan_embedding_names_the_image(encoders: dict[str, LoadedEncoder], image
     embeddings[1, 3] = np.nan
     broken = Mock(embed=Mock(return_value=embeddings), dimension=16, path=Path("clip"))
     with pytest.raises(BadInput, match=r"clip:noise\.png: NaN or infinite embedding"):
-        encode_images(
-            list(images.items()), replace(encoders["clip"], embed=broken), max_side=512, max_pixels=10_000_000
-        )
+        encode_images(list(images.items()), replace(encoders["clip"], embed=broken))

@@ -95,13 +95,10 @@ def read_articles(folder: Path, members: Mapping[str, Collection[str]]) -> list[
     return articles
 
 
-def page(article: Mapping[str, Any], portable: Portable = "intel") -> str:
-    """Render the page of one pipeline, an article of `read_articles`; of one that has not run it says so."""
-    return render_page("page.html", portable, article=article)
-
-
 def render_page(template: str, portable: Portable, **values: Any) -> str:
     """Render a whole self-contained page, on whose lines no number is parted from its unit or its p.
+
+    The page of one pipeline, `page.html`, is of an article of `read_articles`; of one that has not run it says so.
 
     Its footer says what kind of processor it was made on, and `portable`, `run.portable` of its numbers.
     """

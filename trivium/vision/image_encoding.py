@@ -98,19 +98,11 @@ class Prepared(NamedTuple):
     flaws: Counter[str]
 
 
-def encode_images(
-    images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
-) -> Features:
-    """Decode images, and embed each, or its most probable face; see `prepare_images` and `embed_prepared`."""
-    return embed_prepared(prepare_images(images, encoder, max_side=max_side, max_pixels=max_pixels), encoder)
-
-
 def prepare_images(
     images: Sequence[tuple[str, bytes]], encoder: LoadedEncoder, *, max_side: int, max_pixels: int
 ) -> Prepared:
     """Decode images (name, encoded bytes) as `decode_picture` does, and convert them to the encoder's input."""
-    schema = PICTURES if encoder.detector is None else FACES
-    rows: list[dict[str, object]] = [dict.fromkeys(schema.names) | {"name": name} for name, _ in images]
+    rows: list[dict[str, object]] = [{"name": name} for name, _ in images]
     shown: dict[int, Image.Image] = {}
     flaws = Counter[str]()
     for index, (_, data) in enumerate(images):
@@ -123,9 +115,8 @@ def prepare_images(
         flaws.update(picture.flaws)
         rows[index] |= {"width": picture.image.width, "height": picture.image.height}
     pictures = list(shown.values())
-    if encoder.detector is None:
-        return Prepared(rows, list(shown), encoder.embed.prepare(pictures), flaws)
-    return Prepared(rows, list(shown), [np.asarray(picture) for picture in pictures], flaws)
+    inputs = encoder.embed.prepare(pictures) if encoder.detector is None else list(map(np.asarray, pictures))
+    return Prepared(rows, list(shown), inputs, flaws)
 
 
 def embed_prepared(prepared: Prepared, encoder: LoadedEncoder) -> Features:
