@@ -109,9 +109,9 @@ def test_funnel_counts_shares_and_reasons():
     annotators = "by the annotators 300 195 65.0 % 2 000 of 5 700 discarded"
     assert f"{annotators} discarded 98, dropped naming the entity 5, dropped giving the answer 2" in html
     assert "Fleiss’ κ, discard 0.35 0.33 0.33" in html
-    without = text(construction_sections({"rebuild": {}}, PUBLISHED, simulated=False)["construction"])
-    assert "persons deceased – – – 31 % dropped –" in without  # its stage is not there
-    assert "mentions of their question – – – 0.9 a question –" in without
+    empty = text(construction_sections({"rebuild": {}}, PUBLISHED, simulated=False)["construction"])
+    assert "persons deceased – – – 31 % dropped –" in empty  # its stage is not there
+    assert "mentions of their question – – – 0.9 a question –" in empty
 
 
 def test_reading_shows_deviations_and_what_was_not_run():

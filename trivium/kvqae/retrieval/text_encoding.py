@@ -72,9 +72,9 @@ def encode_part(
         return ragged(loaded.tokenize(texts, parameters.max_tokens, titles))
 
     workers = feeders()
-    made = feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
+    batches = feed(make, len(chunks), workers, ahead=2 + parameters.shard_size // CHUNK // max(1, workers))
     ids: list[NDArray[np.int32]] = []
-    for tokens, (shard, file, _) in zip(made, chunks, strict=True):
+    for tokens, (shard, file, _) in zip(batches, chunks, strict=True):
         ids += tokens.rows()
         if len(ids) == len(shard.texts):
             vectors = half_precision(loaded.encode(ids, parameters.batch_size), source, shard.first)

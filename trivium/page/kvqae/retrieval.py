@@ -145,8 +145,8 @@ def reranking_sections(
     for name, shown in RERANKED_TABLES.items():
         pairs = [pair for pair in RERANKING[name] if not (other and "image" in pair["rows"])]  # of ArcFace + RRT
         made[name] = retrieval_html(blocks, printed, shown, statistics, labels, pairs, unlike)
-    used = {name: of for name, of in kvqae["rerankers"].items() if with_rrt or name != "rrt"}
-    depths = [(RERANKERS[name].label, of["depth"]) for name, of in used.items()]
+    rerankers = {name: of for name, of in kvqae["rerankers"].items() if with_rrt or name != "rrt"}
+    depths = [(RERANKERS[name].label, of["depth"]) for name, of in rerankers.items()]
     note = render("kvqae_depths.html", depths=depths, with_rrt=with_rrt)
     made["table-6"] = note + made["table-6"] + tuning_html(choice)
     if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
