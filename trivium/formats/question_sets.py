@@ -208,7 +208,8 @@ def _form(records: Sequence[Field], file: str) -> tuple[str, Iterator[Record]]:
     _refuse_others(records[:1])
     if any("questions" in record.keys for record in records[:1]):
         return f"FQuAD’s contexts, {file}", _contexts(records)
-    return f"flat {file}", _flat(records)
+    flat = ((record.get_or("title", "").text(), record["context"].text(), record, True) for record in records)
+    return f"flat {file}", flat
 
 
 def _refuse_others(records: Iterable[Field]) -> None:
@@ -227,11 +228,6 @@ def _parquet(path: Path) -> Iterator[Field]:
         yield from (Field(record, path, row) for row, record in enumerate(rows, 1))
     except UnicodeDecodeError as error:  # of a column's name or of a text
         raise BadInput(f"not UTF-8: {error.reason}", file=path) from None
-
-
-def _flat(records: Iterable[Field]) -> Iterator[Record]:
-    for record in records:
-        yield record.get_or("title", "").text(), record["context"].text(), record, True
 
 
 def tree_questions(articles: Iterable[Field]) -> Iterator[Record]:

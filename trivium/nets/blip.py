@@ -89,11 +89,12 @@ class BlipTraining(nn.Module):
                 of each other.
             alpha: weight of the momentum encoders' similarities in the targets.
         """
-        self._follow()
         scale = 1 / self.temperature.clamp(0.001, 0.5)
         patches, images = self.encoders.images(pixels)
         texts = self.encoders.texts(ids, mask)
         with torch.no_grad():
+            for slow, fast in zip(self.slow.parameters(), self.encoders.parameters(), strict=True):
+                slow.lerp_(fast, 1 - self._momentum)
             slow_images, slow_texts = self.slow.images(pixels)[1], self.slow.texts(ids, mask)
         contrastive = self._contrastive(images, texts, slow_images, slow_texts, pictures, scale, alpha)
         self._enqueue(slow_images, slow_texts, pictures)
@@ -135,11 +136,6 @@ class BlipTraining(nn.Module):
         labels = torch.zeros(len(logits), dtype=torch.int64, device=logits.device)
         labels[: len(ids)] = 1
         return cross_entropy(logits, labels)
-
-    @torch.no_grad()
-    def _follow(self) -> None:
-        for slow, fast in zip(self.slow.parameters(), self.encoders.parameters(), strict=True):
-            slow.lerp_(fast, 1 - self._momentum)
 
     @torch.no_grad()
     def _enqueue(self, images: Tensor, texts: Tensor, pictures: Tensor) -> None:

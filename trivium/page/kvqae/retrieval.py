@@ -149,8 +149,14 @@ def reranking_sections(
     depths = [(RERANKERS[name].label, of["depth"]) for name, of in rerankers.items()]
     note = render("kvqae_depths.html", depths=depths, with_rrt=with_rrt)
     made["table-6"] = note + made["table-6"] + tuning_html(choice)
-    if overlap := overlap_blocks_html(blocks, printed, statistics, labels):
-        made["overlap"] = overlap
+    tables = {shown.block for blocks_shown in RERANKED_TABLES.values() for shown in blocks_shown}
+    # Other blocks are subsets by whether an encoder's pretraining set knows the entity.
+    if rest := [Shown(key) for key in blocks if key not in tables]:
+        (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
+        pairs = [{**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
+                 for shown in rest]  # fmt: skip
+        note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
+        made["overlap"] = note + retrieval_html(blocks, {}, rest, statistics, labels, pairs)
     return made
 
 
@@ -172,21 +178,6 @@ def tuning_html(choice: Mapping[str, Any]) -> Markup:
 
 def _named(name: str) -> str:
     return RERANKERS[name].label if name in RERANKERS else LABELS["methods"].get(name, name.replace("_", " "))
-
-
-def overlap_blocks_html(
-    blocks: Mapping[str, Any], printed: Mapping[str, Any], statistics: Mapping[str, float], labels: Mapping[str, str]
-) -> Markup:
-    """Every block beyond Tables 5 and 6: subsets by whether an encoder's pretraining set knows the entity."""
-    tables = {shown.block for blocks_shown in RERANKED_TABLES.values() for shown in blocks_shown}
-    rest = [Shown(key) for key in blocks if key not in tables]
-    if not rest:
-        return Markup()
-    (pair,) = [pair for pair in RERANKING["table-6"] if pair["rows"] == ["text_image", "text"]]
-    pairs = [{**pair, "block": shown.block, "where": f"{blocks[shown.block]['title']}: ", "expected": "open"}
-             for shown in rest]  # fmt: skip
-    note = render("kvqae_overlap.html", paper=printed["overlap"]["values"])
-    return note + retrieval_html(blocks, {}, rest, statistics, labels, pairs)
 
 
 def overlap_html(overlap: pa.Table, stems: bool) -> Markup:
