@@ -76,7 +76,7 @@ def test_pictures_are_described_now_and_compared_as_in_the_stage(tmp_path):
     made.note, made._most, made._settings = "", 5, {"rrt": SimpleNamespace(depth=7, batch=2)}
     write_json(tmp_path / "extractor" / "extractor.json", {"kind": "sift"})
     limits = {"max_side": 256, "max_pixels": 10_000_000}
-    made._extract = load_extractor(tmp_path / "extractor", most=5, files=None, **limits)
+    made._dimension, made._extract = load_extractor(tmp_path / "extractor", most=5, files=None, **limits)
     write_images(tmp_path / "images", PICTURES.items())
     made._images, made._image_of, made._article_of = Images(tmp_path / "images"), IMAGE_OF, np.arange(len(IMAGE_OF))
     torch.manual_seed(0)

@@ -201,7 +201,7 @@ class Rerankers:
             self._image_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
             self._images = Images(project.require("data/kvqae/raw/images/kb"))
             self._rrt = rrt.load_rrt(model)
-            self._extract = load_extractor(
+            self._dimension, self._extract = load_extractor(
                 model / "extractor", most=local.most, max_side=local.max_side, max_pixels=local.max_pixels, files=None
             )
         self._systems = fusion.systems_of(self._settings)
@@ -245,10 +245,9 @@ class Rerankers:
         return rrt.rerank(best, asked, listed, query, features, self._rrt, batch=settings.batch)[0]
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
-        described = [self._extract.describe(name, data) for name, data in images.items()]
+        described = [self._extract(name, data) for name, data in images.items()]
         descriptions = [None if isinstance(description, str) else description for description in described]
-        dimension = self._extract.global_dimension
-        return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=dimension)
+        return FeatureFolder.of(list(images), descriptions, most=self._most, dimension=self._dimension)
 
     def _of(self, name: str, runs: Mapping[str, Run]) -> dict[str, Run]:
         """Return the runs that a fusion uses, in its order."""

@@ -25,7 +25,7 @@ from trivium.kvqae.knowledge_base.passage_texts import ARTICLES, ArticlePassages
 from trivium.measures.runs import PADDING
 from trivium.vision.decoding import FLAWS
 from trivium.vision.local_descriptors.delg_files import shared_names
-from trivium.vision.local_descriptors.extractors import WHY_NOT, Extractor, load_extractor
+from trivium.vision.local_descriptors.extractors import WHY_NOT, Describe, load_extractor
 from trivium.vision.local_descriptors.folder import (
     Description,
     FeatureFolder,
@@ -64,7 +64,7 @@ class LocalFeaturesParameters(Parameters):
 @lru_cache(maxsize=1)
 def _extractor(
     folder: Path, files: Path | None, shared: frozenset[str], parameters: LocalFeaturesParameters
-) -> Extractor:
+) -> tuple[int, Describe]:
     """Load the extractor once a process; a worker uses one CPU thread."""
     if in_worker():
         import cv2
@@ -88,14 +88,14 @@ def describe_shard(
     folder = work / shard.stem
     if folder.exists():
         return folder
-    extract = _extractor(extractor, files, shared, parameters)
+    dimension, describe = _extractor(extractor, files, shared, parameters)
     table = read_table(shard, ["name", "data"])
     if only is not None:
         table = table.filter(pa.array([name in only for name in table["name"].to_pylist()], pa.bool_()))
     names, data = table["name"].to_pylist(), table["data"]
-    results = [extract.describe(name, image.as_py()) for name, image in zip(names, data, strict=True)]
+    results = [describe(name, image.as_py()) for name, image in zip(names, data, strict=True)]
     described = [None if isinstance(result, str) else result for result in results]
-    features = FeatureFolder.of(names, described, most=parameters.most, dimension=extract.global_dimension)
+    features = FeatureFolder.of(names, described, most=parameters.most, dimension=dimension)
     flaws = Counter(flaw for result in results if isinstance(result, Description) for flaw in result.flaws)
     write_json(folder.with_suffix(FLAWED), flaws)  # first: an existing folder is complete
     write_features(folder, features, [result if isinstance(result, str) else None for result in results])

@@ -5,7 +5,7 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -105,19 +105,7 @@ DELG_FILES = "delg_files"
 NONE = "none"
 KINDS = ("sift", DELG_FILES)
 WHY_NOT = (*REASONS, NO_FILES, SHARED)
-
-
-@dataclass(frozen=True)
-class Extractor:
-    """Extractor of an image's descriptors.
-
-    Attributes:
-        global_dimension: size g of global descriptors.
-        describe: gives an image's descriptors by its name and bytes, or one of `WHY_NOT`.
-    """
-
-    global_dimension: int
-    describe: Callable[[str, bytes], Description | str]
+Describe = Callable[[str, bytes], Description | str]  # an image's descriptors by name and bytes, or one of `WHY_NOT`
 
 
 def read_kind(folder: Path) -> object:
@@ -134,8 +122,10 @@ def load_extractor(
     max_pixels: int,
     files: Path | None,
     shared: frozenset[str] = frozenset(),
-) -> Extractor:
+) -> tuple[int, Describe]:
     """Load the extractor of a folder with `extractor.json`, of at most so many local descriptors an image.
+
+    Returns the size g of its global descriptors, and a function that describes an image.
 
     `max_side` and `max_pixels` are as in `decode_picture`; `files` and `shared`, the folder of DELG's files and the
     names that two images share there, are for `delg_files` alone. `BadInput`: unknown kind, or no files where needed.
@@ -151,7 +141,7 @@ def load_extractor(
                 return problem.reason
             return replace(sift(picture.image), flaws=picture.flaws)
 
-        return Extractor(sift.global_dimension, describe)
+        return sift.global_dimension, describe
     if kind == DELG_FILES:
         dimension = read_json(folder / CONFIG).get("global_dimension")
         if not isinstance(dimension, int) or dimension < 1:
@@ -162,5 +152,5 @@ def load_extractor(
                            expected="NAME.delg_global and NAME.delg_local of the images that `python -m trivium delg` "
                            "asks for (docs/kvqae-formats.md); or no RRT, with kvqae.rrt.use: false")  # fmt: skip
         from_files = DelgFiles(files, most, dimension, shared)
-        return Extractor(dimension, lambda name, data: from_files(name))
+        return dimension, lambda name, data: from_files(name)
     raise BadInput("no such extractor", file=folder / CONFIG, field="kind", got=kind, choices=KINDS)
