@@ -16,7 +16,8 @@ from tokenizers import Regex, Tokenizer, decoders, pre_tokenizers, processors, t
 from tokenizers.models import BPE
 
 from trivium.core.atomic import write_folder
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import Source
 from trivium.core.tables import write_json
 from trivium.formats.squad import read_squad
 from trivium.nets.near_start import near_copying, near_matching
@@ -58,6 +59,8 @@ class ComplexityBaseModelsParameters(Parameters):
     deep_layers: int = Field(ge=1, description="Layers of a second CamemBERT, for readers of two sizes")
     encoder_decoder: EncoderDecoder = Field(description="Stand-ins of T5, FLAN-T5 and mT5")
     decoder: Decoder = Field(description="Llama's stand-in")
+    source: Source = shared("world.complexity_models", description="Where the models come from")
+    local: str = shared("world.local.complexity_models", description="Folder of the user's models")
 
 
 START, PADDING, END, UNKNOWN, MASK = SPECIAL = ("<s>", "<pad>", "</s>", "<unk>", "<mask>")
@@ -130,14 +133,11 @@ def train_tokenizer(texts: Iterable[str], size: int) -> Tokenizer:
 def save_camembert(tokenizer: Tokenizer, sizes: Encoder, folder: Path) -> int:
     """Write a CamemBERT of random weights that starts near matching; returns its number of parameters."""
     config = transformers.CamembertConfig(
-        hidden_size=sizes.width,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
-        intermediate_size=sizes.feed_forward,
         hidden_dropout_prob=sizes.dropout,
         attention_probs_dropout_prob=sizes.dropout,
         max_position_embeddings=POSITIONS + 2,
         type_vocab_size=2,  # near_matching tells question and context apart by it
+        **_shape(sizes),
         **_ids(tokenizer),
     )
     model = transformers.CamembertModel(config, add_pooling_layer=False)
@@ -173,13 +173,10 @@ def save_t5(tokenizer: Tokenizer, sizes: EncoderDecoder, folder: Path, *, versio
 def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
     """Write a Llama language model of random weights; returns its number of parameters."""
     config = transformers.LlamaConfig(
-        hidden_size=sizes.width,
-        num_hidden_layers=sizes.layers,
-        num_attention_heads=sizes.heads,
         num_key_value_heads=sizes.heads,
-        intermediate_size=sizes.feed_forward,
         max_position_embeddings=POSITIONS,
         initializer_range=sizes.width**-0.5,  # LoRA does not train the head: at 0.02 it could not tell tokens apart
+        **_shape(sizes),
         **_ids(tokenizer),
     )
     return _save(transformers.LlamaForCausalLM(config), tokenizer, "llama", folder)
@@ -187,6 +184,13 @@ def save_llama(tokenizer: Tokenizer, sizes: Decoder, folder: Path) -> int:
 
 def _generator() -> torch.Generator:
     return torch.Generator().manual_seed(torch.initial_seed())
+
+
+def _shape(sizes: Decoder) -> dict[str, int]:
+    return {
+        "hidden_size": sizes.width, "num_hidden_layers": sizes.layers, "num_attention_heads": sizes.heads,
+        "intermediate_size": sizes.feed_forward,
+    }  # fmt: skip
 
 
 def _ids(tokenizer: Tokenizer) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from trivium.core.engine import Engine
 from trivium.vision.align import align
 
 _SHARD = 25  # identities, so that workers have something to share
+KNOWN_VIEW = 10_000  # a known person's first photograph, far above the views that illustrate questions
 _LANDMARK_NOISE = 1.0  # standard deviation, in pixels, of the error of a detector's landmarks
 
 Picture = tuple[NDArray[np.uint8], str, str]  # pixels, class, caption
@@ -37,14 +38,13 @@ class Pictures:
 
 
 def draw_faces(
-    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty,
-    known: Sequence[int] = (), known_from: int = 0,
-) -> Pictures:  # fmt: skip
+    engine: Engine, *, identities: int, views: int, size: int, difficulty: Difficulty, known: Sequence[int] = ()
+) -> Pictures:
     """Draw aligned 112 × 112 crops of faces: first of people outside every world, then of known ones.
 
-    Known ones, among the `identities`, are of a world; the photographs of theirs that are used begin at `known_from`.
+    Known ones, among the `identities`, are of a world; the photographs of theirs begin at `KNOWN_VIEW`.
     """
-    people = _strangers(identities - len(known)) + [(identity, known_from) for identity in known]
+    people = _strangers(identities - len(known)) + [(identity, KNOWN_VIEW) for identity in known]
     draw = partial(_draw_faces, views=views, size=size, difficulty=difficulty)
     return _collect(engine, draw, people, views, "draw faces")
 

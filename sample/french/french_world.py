@@ -7,13 +7,15 @@ without pretraining read words that they have never met no better than by chance
 
 import random
 from dataclasses import dataclass
+from pathlib import Path
 
 from sample.french.cast import Cast, draw_names
 from sample.french.design import CALOR, FQUAD, Cell, Style, draw_cells
 from sample.french.texts import Document, draw_title, make_document, tell_text
-from trivium.formats.conllu import Sentence
+from trivium.formats.conllu import Sentence, write_conllu
+from trivium.formats.frame_corpora import write_examples, write_texts
 from trivium.formats.framed_texts import AnnotatedText, Example
-from trivium.formats.squad import SquadQuestion
+from trivium.formats.squad import SquadQuestion, write_squad
 
 _SENTENCES, _QUESTIONS = 3, (2, 3)  # numbers of sentences and questions of a text
 _ALIKE = 0.95
@@ -72,6 +74,22 @@ def build_french(seed: int, *, train: int, validation: int, evaluation: int, fra
         syntax={text.annotated.id: text.syntax for text in test},
         question_syntax={key: syntax for text in test for key, syntax in text.question_syntax.items()},
     )
+
+
+def write_fquad(world: FrenchWorld, out: Path) -> dict[str, Path]:
+    """Write `train.json` and `validation.json`; returns them by split."""
+    for split, questions in world.fquad.items():
+        write_squad(out / f"{split}.json", questions)
+    return {split: out / f"{split}.json" for split in world.fquad}
+
+
+def write_calor(world: FrenchWorld, out: Path) -> dict[str, Path]:
+    """Write `questions.jsonl`, `frames/` and `syntax.conllu`; returns the texts' files by split."""
+    for split, texts in world.texts.items():
+        write_texts(out / "frames" / f"{split}.jsonl", texts)
+    write_examples(out / "questions.jsonl", world.examples)
+    write_conllu(out / "syntax.conllu", world.syntax, {text.id: text.text for text in world.texts["test"]})
+    return {split: out / "frames" / f"{split}.jsonl" for split in world.texts}
 
 
 class Builder:

@@ -80,9 +80,6 @@ def sample_world(sizes: SampleSizes) -> World:
     return world
 
 
-FIRST_TRAINING_VIEW = 10_000  # far above the views that illustrate questions
-
-
 def pictured(seed: int, *, articles: int, imageless: int, persons: bool) -> list[Entity]:
     """Return the persons of a seed's knowledge base, or its things, in the world's order."""
     entities, _ = populate(seed, articles=articles, imageless=imageless)

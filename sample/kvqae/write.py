@@ -12,11 +12,14 @@ from sample.kvqae.questions import EntityQuestion
 from sample.kvqae.wording import description
 from sample.render.photo import Difficulty, encode
 from sample.render.photographs import render
+from sample.render.things import THINGS
 from trivium.core.engine import Engine
 from trivium.core.image_shards import write_images
 from trivium.core.tables import write_json_lines
 
 _BATCH = 32
+OUTSIDERS = 15 * 10**8  # identities that no world has (below 10⁹), nor the encoders' training (from 10⁹ on)
+OTHER_VIEWS = 10**4  # photographs from here on are neither the knowledge base's nor a question's
 _GENDERS = {"male": "Q6581097", "female": "Q6581072"}
 
 
@@ -65,6 +68,26 @@ def draw_pictures(
 
 def _draw(pictures: Sequence[Picture], *, size: int, difficulty: Difficulty) -> list[tuple[str, bytes]]:
     return [(one.name, encode(render(*one[1:], size=size, difficulty=difficulty))) for one in pictures]
+
+
+def choose_photographs(known: Sequence[Entity], *, landmarks: int, persons: float, views: int) -> dict[Picture, str]:
+    """Choose photographs that train a re-ranker in place of GLDv2's, `views` of each landmark; returns their landmarks.
+
+    Most landmarks are in no world: things of every kind, and people (the share `persons` in [0, 1] of them). Others are
+    the `known` things of the knowledge base, in other photographs than its own and the questions': the overlap that
+    GLDv2 has with ViQuAE.
+    """
+    people, kinds = round(persons * landmarks), list(THINGS)
+    subjects = [
+        ("person" if number < people else kinds[number % len(kinds)], OUTSIDERS + number, 0)
+        for number in range(landmarks)
+    ]
+    subjects += [(*entity.picture, OTHER_VIEWS) for entity in known if entity.picture]
+    return {
+        Picture(f"{landmark}_{view}.jpg", kind, identity, first + view): str(landmark)
+        for landmark, (kind, identity, first) in enumerate(subjects)
+        for view in range(views)
+    }
 
 
 def viquae_record(question: EntityQuestion) -> dict[str, Any]:

@@ -158,12 +158,16 @@ def _refine(points: list[Point]) -> list[Point]:
 
 
 class Canvas:
-    """Square picture to draw on; shapes are given in a frame's coordinates, by default the unit square."""
+    """Square picture to draw on; shapes are given in a frame's coordinates, by default the unit square.
 
-    def __init__(self, size: int, background: Colour, frame: Frame | None = None) -> None:
+    The background is red, green and blue; a fourth number, its opacity, makes the picture RGBA.
+    """
+
+    def __init__(self, size: int, background: tuple[int, ...], frame: Frame | None = None) -> None:
         self.size = size
         self.frame = frame or Frame()
-        self.image = Image.new("RGB", (size * OVERSAMPLING, size * OVERSAMPLING), background)
+        mode = "RGBA" if len(background) == 4 else "RGB"
+        self.image = Image.new(mode, (size * OVERSAMPLING, size * OVERSAMPLING), background)
         self._draw = ImageDraw.Draw(self.image)
 
     def _pixels(self, points: Iterable[Point]) -> list[tuple[int, int]]:
@@ -176,10 +180,6 @@ class Canvas:
         """Draw a filled polygon."""
         corners = list(points)
         self._draw.polygon(self._pixels([*corners, corners[0]]), fill=fill)
-
-    def blob(self, points: Sequence[Point], fill: Colour) -> None:
-        """Draw a filled smooth closed curve through the points."""
-        self.polygon(smooth(points), fill)
 
     def rectangle(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
         """Draw a filled rectangle (turned with the frame)."""

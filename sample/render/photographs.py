@@ -10,6 +10,7 @@ from PIL import Image
 
 from sample.render.canvas import Canvas, Dice, Frame, jitter, mix, shade, smooth
 from sample.render.faces import faceless, portrait, shows_face
+from sample.render.kit import draw_shapes
 from sample.render.photo import Difficulty, develop, occlude, pose
 from sample.render.things import THINGS, thing_of
 
@@ -78,7 +79,7 @@ def photograph(kind: str, identity: int, view: int, *, size: int, difficulty: Di
     canvas = Canvas(size, (250, 250, 250))
     if thing.kind.graphic and view == 0:
         canvas.frame = Frame.placed(0.5, 0.5, 0.44)
-        thing.draw(canvas)
+        draw_shapes(canvas, thing.shapes)
         return canvas.finish()
     frame = pose(dice, difficulty, fill=thing.kind.fill)
     horizon = dice.uniform(0.52, 0.68)
@@ -89,7 +90,7 @@ def photograph(kind: str, identity: int, view: int, *, size: int, difficulty: Di
         canvas.rectangle(-1.08, -0.95, -1.0, 4, (120, 116, 110))
         canvas.ellipse(-1.04, -0.98, 0.08, 0.08, (214, 180, 84))
         canvas.frame = replace(frame, wave=dice.uniform(0.03, 0.12), phase=dice.uniform(0, 360))
-    thing.draw(canvas)
+    draw_shapes(canvas, thing.shapes)
     if dice.chance(difficulty.occlusion):
         occlude(canvas, dice)
     return develop(canvas.finish(), dice, difficulty)

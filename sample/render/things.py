@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any
 
-from sample.render.canvas import Canvas, Colour, Dice
-from sample.render.kit import Pen, Shape, choose_colour, draw_shapes, read
+from sample.render.canvas import Colour, Dice
+from sample.render.kit import Pen, Shape, choose_colour, read
 
 THINGS = ("flag", "coat_of_arms", "logo", "ship", "bridge", "building", "landscape", "animal", "instrument")
 
@@ -52,10 +52,6 @@ class Thing:
     caption: str
     backdrop: list[str]
     shapes: list[Shape]
-
-    def draw(self, canvas: Canvas) -> None:
-        """Draw the thing in the canvas's frame."""
-        draw_shapes(canvas, self.shapes)
 
 
 @cache

@@ -1,32 +1,80 @@
 """Small networks in place of CLIP, BLIP, its captioner and VGG, trained on scenes (decorrelation.md §4).
 
 A ViT learns to see from hundreds of millions of captioned pictures. Within the sample's seconds captions alone do not
-suffice, so it is also told which kinds of things each patch shows and each picture contains.
+suffice, so it is also told which kinds of things each patch shows and each picture contains. Tokenizers have one token
+for each word of the captions. Folders have the formats of the real models.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
+from tokenizers import Regex, Tokenizer, normalizers, pre_tokenizers
+from tokenizers.models import WordLevel
+from tokenizers.processors import TemplateProcessing
 from torch import Tensor, nn
 from torch.nn.functional import adaptive_max_pool2d
+from transformers import PreTrainedTokenizerFast
 
 from sample.encoders.encoder_training import Log, fit, write_clip
 from sample.encoders.settings import StandIn
-from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares, kinds_loss
-from sample.scene_models.settings import SceneBlip, SceneClip, SceneCnn
-from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
+from sample.scene_models.scene_pictures import KINDS, ScenePictures, begin_with_shares, draw_scenes, kinds_loss
+from sample.scene_models.settings import DecorrelationBaseModelsParameters, SceneBlip, SceneClip, SceneCnn
 from sample.scenes.scene_world import CAPTIONS
+from trivium.core.atomic import write_atomically
+from trivium.core.errors import BadInput
+from trivium.core.stage import Context
 from trivium.core.tables import write_json
 from trivium.decorrelation.models.blip import BEGIN_CAPTION, MATCH, TEMPERATURE
 from trivium.decorrelation.models.interface import CLIP, IMAGENET
+from trivium.decorrelation.models.vse import WORD, words_of
 from trivium.nets.blip import BlipEncoders, BlipTraining
 from trivium.nets.vse import Vgg
 from trivium.nets.weights import WEIGHTS, save_weights
+from trivium.sources.brought import PROVENANCE
 
+_MADE = ("clip", "vse", "blip", "captioner")
 _QUEUE, _MOMENTUM, _ALPHA = 512, 0.99, 0.4
 _SCALE = 10.0  # factor of unit embeddings, so that the weights of the head after them can stay small
+
+
+def make_stand_ins(parameters: DecorrelationBaseModelsParameters, context: Context, out: Path) -> dict[str, float]:
+    """Train and write the sample's models, in the formats of the real ones.
+
+    Returns:
+        `<model>_loss` at the end of each training.
+
+    Raises:
+        BadInput: a model that has no stand-in, or the captioner without BLIP.
+    """
+    for model in parameters.models:
+        if model not in _MADE:
+            raise BadInput("no stand-in of this model; hub and local have it", field="models", got=model, choices=_MADE)
+    if "captioner" in parameters.models and "blip" not in parameters.models:
+        raise BadInput("the captioner's stand-in begins with BLIP's image tower", field="models",
+                       got=parameters.models, expected="blip too")  # fmt: skip
+    if parameters.picture_size % parameters.blip.patch:
+        raise BadInput("not a divisor of picture_size", field="blip.patch", got=parameters.blip.patch)
+    scenes, losses = draw_scenes(context.engine, parameters), {}
+    training: dict[str, Any] = {"seed": parameters.seed, "log": context.tracker.log}
+    with write_atomically(out) as target:
+        for model in [model for model in _MADE if model in parameters.models]:
+            folder = target / model
+            folder.mkdir(parents=True)
+            if model == "clip":
+                loss = write_scene_clip(scenes, folder, parameters.clip, **training)
+            elif model == "vse":
+                loss = write_cnn(scenes, folder, parameters.vse, **training)
+            elif model == "blip":
+                loss = write_blip(scenes, folder, parameters.blip, **training)
+            else:
+                loss = write_captioner(scenes, folder, parameters.captioner, blip=target / "blip", **training)
+            losses[f"{model}_loss"] = loss
+            origin = f"a small network of the architecture of {model}, trained on generated scenes"
+            write_json(folder / PROVENANCE, {"from": origin, "licence": "apache-2.0"})
+    return losses
 
 
 def write_scene_clip(scenes: ScenePictures, folder: Path, own: SceneClip, *, seed: int, log: Log) -> float:
@@ -117,7 +165,7 @@ def write_captioner(scenes: ScenePictures, folder: Path, own: StandIn, *, blip: 
     return loss
 
 
-def _tokenize(scenes: ScenePictures, folder: Path) -> tuple[transformers.PreTrainedTokenizerFast, Tensor, Tensor]:
+def _tokenize(scenes: ScenePictures, folder: Path) -> tuple[PreTrainedTokenizerFast, Tensor, Tensor]:
     """Write a tokenizer of the captions' words; returns it, and ids and masks (n, `CAPTIONS`, tokens)."""
     tokenizer = save_bert_tokenizer(scenes.captions, folder)
     read = tokenizer(scenes.captions, padding=True, return_tensors="pt")
@@ -125,7 +173,7 @@ def _tokenize(scenes: ScenePictures, folder: Path) -> tuple[transformers.PreTrai
     return tokenizer, ids, mask
 
 
-def _configure(tokenizer: transformers.PreTrainedTokenizerFast, own: SceneBlip, size: int) -> transformers.BlipConfig:
+def _configure(tokenizer: PreTrainedTokenizerFast, own: SceneBlip, size: int) -> transformers.BlipConfig:
     """Make the configuration of a small BLIP, whose text and image towers are equally wide."""
     shape = {
         "hidden_size": own.width,
@@ -181,3 +229,33 @@ def write_cnn(scenes: ScenePictures, folder: Path, own: SceneCnn, *, seed: int, 
     write_json(folder / "config.json", config | {"size": size, "resize": size})
     save_weights(network, folder / WEIGHTS)
     return loss
+
+
+def save_bert_tokenizer(captions: Iterable[str], folder: Path) -> PreTrainedTokenizerFast:
+    """Write a tokenizer of BERT's form, [CLS] words [SEP], with BLIP's two marks; returns it."""
+    marks = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    words = [*marks.values(), BEGIN_CAPTION, MATCH, *_words(captions)]
+    return _save_words(words, folder, "[CLS]", "[SEP]", **marks, extra_special_tokens=[BEGIN_CAPTION, MATCH])
+
+
+def save_clip_tokenizer(captions: Iterable[str], folder: Path) -> PreTrainedTokenizerFast:
+    """Write a tokenizer of <start> words <end>; the end has the highest id, by which CLIP's text tower finds it."""
+    marks = {"pad_token": "<pad>", "unk_token": "<unk>", "bos_token": "<start>", "eos_token": "<end>"}
+    return _save_words(["<pad>", "<unk>", "<start>", *_words(captions), "<end>"], folder, "<start>", "<end>", **marks)
+
+
+def _words(captions: Iterable[str]) -> list[str]:
+    return sorted({word for caption in captions for word in words_of(caption)})
+
+
+def _save_words(words: list[str], folder: Path, begin: str, end: str, **marks: Any) -> PreTrainedTokenizerFast:
+    numbers = {word: number for number, word in enumerate(words)}
+    tokenizer = Tokenizer(WordLevel(numbers, unk_token=marks["unk_token"]))
+    tokenizer.normalizer = normalizers.Lowercase()
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(WORD), behavior="removed", invert=True)
+    tokenizer.post_processor = TemplateProcessing(
+        single=f"{begin} $A {end}", special_tokens=[(begin, numbers[begin]), (end, numbers[end])]
+    )
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, **marks)
+    fast.save_pretrained(folder)
+    return fast

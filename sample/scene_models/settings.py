@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from sample.encoders.settings import ClipSizes, StandIn
-from trivium.core.parameters import Parameters
+from trivium.core.parameters import Parameters, shared
+from trivium.core.stage import Source
 
 Model = Literal[
     "clip", "vse", "vsepp_coco", "vsepp_flickr30k", "blip", "captioner", "lama", "blip_itm_coco", "blip_itm_flickr"
@@ -52,3 +53,5 @@ class DecorrelationBaseModelsParameters(Parameters):
     vse: SceneCnn = Field(description="The CNN of VSE++")
     blip: SceneBlip = Field(description="BLIP")
     captioner: StandIn = Field(description="BLIP's captioner")
+    source: Source = shared("world.decorrelation_models", default="sample", description="Where the models come from")
+    local: str = shared("world.local.decorrelation_models", default="", description="Folder of your own models")

@@ -8,26 +8,17 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
-from PIL import Image, ImageDraw
+from PIL import Image
 
-from sample.render.canvas import OVERSAMPLING, Canvas, Colour, Dice, Frame, shade
+from sample.render.canvas import OVERSAMPLING, Canvas, Colour, Dice, Frame, shade, smooth
 from sample.scenes.backgrounds import BACKGROUNDS, background
 from sample.scenes.catalogue import COLOURS, KINDS, MOUNTS, PAINTS, Cast, Mount
-
-
-class Sprite(Canvas):
-    """Canvas that is transparent where nothing is drawn."""
-
-    def __init__(self, size: int, frame: Frame) -> None:
-        super().__init__(size, (0, 0, 0), frame)
-        self.image = Image.new("RGBA", self.image.size, (0, 0, 0, 0))
-        self._draw = ImageDraw.Draw(self.image)
 
 
 @cache
 def sprite(kind: str, look: int, colour: str, side: int, flip: bool) -> Image.Image:
     """Draw an object that fits a square of `side` pixels, cropped to its visible part; RGBA."""
-    canvas = Sprite(OVERSAMPLING * side, Frame(a=-1.0, c=1.0) if flip else Frame())
+    canvas = Canvas(OVERSAMPLING * side, (0, 0, 0, 0), Frame(a=-1.0, c=1.0) if flip else Frame())
     for part in KINDS[kind].looks[look].drawing:
         _draw_part(canvas, part, COLOURS[colour])
     drawn = canvas.finish().reduce(OVERSAMPLING)
@@ -40,10 +31,8 @@ def _draw_part(canvas: Canvas, part: list[Any], own: Colour) -> None:
     fill = own if paint == "own" else PAINTS[paint] if isinstance(paint, str) else shade(own, paint)
     if shape == "line":
         canvas.line(rest[1:], fill, rest[0])
-    elif shape == "blob":
-        canvas.blob(rest, fill)
-    elif shape == "polygon":
-        canvas.polygon(rest, fill)
+    elif shape in ("polygon", "blob"):
+        canvas.polygon(smooth(rest) if shape == "blob" else rest, fill)
     else:
         (wide, high), *places = rest
         for x, y in places:

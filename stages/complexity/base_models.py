@@ -3,20 +3,13 @@
 from pathlib import Path
 
 from sample.encoders.french import ComplexityBaseModelsParameters, make_stand_ins
-from trivium.core.parameters import own_folder, shared
-from trivium.core.stage import Context, Source, stage
-
-
-class SourcedBaseModelsParameters(ComplexityBaseModelsParameters):
-    """Section `complexity.base_models`, with where they come from."""
-
-    source: Source = shared("world.complexity_models", description="Where the models come from")
-    local: str = shared("world.local.complexity_models", description="Folder of the user's models")
+from trivium.core.parameters import own_folder
+from trivium.core.stage import Context, stage
 
 
 @stage("complexity.base_models", metrics="metrics/complexity/base_models.json")
 def main(
-    parameters: SourcedBaseModelsParameters,
+    parameters: ComplexityBaseModelsParameters,
     context: Context,
     *,
     fquad: Path = Path("data/complexity/raw/fquad"),

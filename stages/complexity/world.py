@@ -2,16 +2,22 @@
 
 from functools import cache, partial
 from pathlib import Path
+from typing import Any
 
-from sample.french.french_world import build_french
-from sample.french.write import ComplexityWorldParameters, write_calor, write_crossed, write_fquad
+import pyarrow as pa
+from pydantic import Field
+
+from sample.french.facts import build_crossed
+from sample.french.french_world import build_french, write_calor, write_fquad
 from trivium.complexity.question_tasks import CONFIG, question_tasks, read_questions
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
-from trivium.core.parameters import own_folder, shared
+from trivium.core.parameters import Parameters, own_folder, shared
 from trivium.core.stage import Context, stage
-from trivium.core.tables import write_json
+from trivium.core.tables import write_json, write_table
+from trivium.formats.facts import FACTS
 from trivium.formats.frame_corpora import read_texts, write_examples
+from trivium.formats.squad import write_squad
 from trivium.sources.complexity import raw
 from trivium.sources.pins import refuse_download
 
@@ -20,9 +26,23 @@ EXPORT = "questions.json"  # of Label Studio, in the user's folder
 SOURCES = {"fquad": ("sample", PIAF, "local"), "calor": ("sample", FRAMENET, "local")}
 
 
-class SourcedWorldParameters(ComplexityWorldParameters):
-    """Section `complexity.world`, with where either part comes from."""
+class CrossedParameters(Parameters):
+    """Section `complexity.world.crossed`."""
 
+    train: int = Field(ge=1, description="Training questions of either corpus")
+    facts: int = Field(ge=2, description="Facts about each of f1, f2 with f3, f4, f5")
+    assigned_facts: int = Field(ge=2, description="Facts about f0 with f6, told in the words of each corpus")
+
+
+class SourcedWorldParameters(Parameters):
+    """The sample world, of which `local` reads nothing, and where either part comes from."""
+
+    seed: int = Field(ge=0, le=998, description="World seed; settings were chosen on 0 to 2, results are from 3 on")
+    train: int = Field(ge=1, description="Training questions, in FQuAD's role")
+    validation: int = Field(ge=1, description="Validation questions, in FQuAD's role")
+    evaluation: int = Field(ge=1, description="Questions about frames, in Calor's role")
+    frame_texts: int = Field(ge=1, description="Texts annotated with frames that the frame parser learns from")
+    crossed: CrossedParameters = Field(description="Facts told twice, and two corpora that give frames opposite roles")
     fquad: str = shared("world.fquad", description="Source of the question sets: sample, piaf (public) or local")
     calor: str = shared(
         "world.calor",
@@ -79,7 +99,7 @@ def main(
         has_questions = parameters.calor != FRAMENET or questions.is_file()
         taken_syntax = syntax if syntax.is_file() else None
         counts |= raw.validate_complexity(sets, questions if has_questions else None, frames, taken_syntax)
-        counts |= write_crossed(parameters if parameters.fquad == parameters.calor == "sample" else None, crossed)
+        counts |= _write_crossed(parameters, crossed)
     return counts
 
 
@@ -90,6 +110,17 @@ def _ask_people(frames: Path, export: Path, out: Path) -> None:
     (out / "label_studio" / "config.xml").write_text(CONFIG, "utf-8")
     if export.is_file():
         write_examples(out / "questions.jsonl", read_questions(export, texts))
+
+
+def _write_crossed(parameters: SourcedWorldParameters, out: Path) -> dict[str, float]:
+    """Write `facts.parquet` and a folder with `train.json` for each corpus; none where a part is not the sample's."""
+    rows: list[dict[str, Any]] = []
+    if parameters.fquad == parameters.calor == "sample":
+        corpora, rows = build_crossed(parameters.seed, **parameters.crossed.model_dump())
+        for corpus, questions in corpora.items():
+            write_squad(out / corpus / "train.json", questions)
+    write_table(out / "facts.parquet", pa.Table.from_pylist(rows, FACTS))
+    return {"facts": float(len({row["fact"] for row in rows}))}
 
 
 def _check_source(name: str, source: str, folder: str) -> None:

@@ -3,24 +3,18 @@
 from pathlib import Path
 
 from sample.scene_models.settings import DecorrelationBaseModelsParameters
-from sample.scene_models.stand_ins import make_stand_ins
-from trivium.core.parameters import own_folder, shared
-from trivium.core.stage import Context, Source, stage
-
-
-class BaseModelsParameters(DecorrelationBaseModelsParameters):
-    """Section `decorrelation.base_models`, and where the models come from."""
-
-    source: Source = shared("world.decorrelation_models", default="sample", description="Where the models come from")
-    local: str = shared("world.local.decorrelation_models", default="", description="Folder of your own models")
+from trivium.core.parameters import own_folder
+from trivium.core.stage import Context, stage
 
 
 @stage("decorrelation.base_models", metrics="metrics/decorrelation/base_models.json", curves=True)
 def main(
-    parameters: BaseModelsParameters, context: Context, *, out: Path = Path("models/decorrelation/base")
+    parameters: DecorrelationBaseModelsParameters, context: Context, *, out: Path = Path("models/decorrelation/base")
 ) -> dict[str, float]:
     """Write a folder a model to --out."""
     if parameters.source == "sample":
+        from sample.scene_models.scene_networks import make_stand_ins
+
         return make_stand_ins(parameters, context, out)
     from trivium.sources.decorrelation.models import check_models, fetch_models
 

@@ -10,8 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from sample.kvqae.entity_world import pictured
-from sample.kvqae.write import draw_pictures
-from sample.landmarks import choose_photographs
+from sample.kvqae.write import choose_photographs, draw_pictures
 from sample.render.photo import Difficulty
 from trivium.core.atomic import write_atomically
 from trivium.core.image_shards import write_images

@@ -59,7 +59,7 @@ def bert() -> str:
 
 def convolutions() -> str:
     """The stand-in of ArcFace: convolutions, batch norm, grouped convolutions."""
-    from sample.encoders.arcface_stand_in import FaceNetwork
+    from sample.encoders.stand_ins import FaceNetwork
 
     network, pixels = FaceNetwork(16, 8), torch.rand(6, 3, 112, 112)
     return trained(network, lambda: network(pixels).square().mean())

@@ -21,7 +21,7 @@ from sample.encoders.training_pictures import draw_faces, draw_things
 from sample.kvqae.construction import write_sources
 from sample.kvqae.entity_world import build_world
 from sample.kvqae.write import write_triviaqa, write_world
-from sample.scene_models.stand_ins import make_stand_ins
+from sample.scene_models.scene_networks import make_stand_ins
 from stages.complexity import finetune, frame_parser
 from stages.decorrelation import entities, inpaint, phrases, removals, train
 from stages.kvqae import (

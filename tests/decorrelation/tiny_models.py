@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from transformers import BlipConfig, BlipForImageTextRetrieval
 
-from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
+from sample.scene_models.scene_networks import save_bert_tokenizer, save_clip_tokenizer
 from trivium.decorrelation.models.kind import KINDS
 from trivium.nets.vse import Vgg
 

@@ -14,7 +14,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordLevel
 
-from sample.scene_models.words import save_bert_tokenizer, save_clip_tokenizer
+from sample.scene_models.scene_networks import save_bert_tokenizer, save_clip_tokenizer
 from tests.decorrelation.tiny_corpus import COCO_IDS
 from tests.decorrelation.tiny_retrieval import write_world
 from trivium.core.tables import write_table

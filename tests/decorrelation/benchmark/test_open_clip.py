@@ -10,7 +10,7 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch.nn.functional import normalize
 
-from sample.scene_models.words import save_clip_tokenizer
+from sample.scene_models.scene_networks import save_clip_tokenizer
 from tests.decorrelation.tiny_models import CAPTIONS, pictures, write_base
 from trivium.core.errors import BadInput
 from trivium.decorrelation.benchmark import libraries

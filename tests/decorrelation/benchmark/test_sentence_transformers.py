@@ -7,7 +7,7 @@ from sentence_transformers.base.modules.transformer import Transformer
 from torch.nn.functional import normalize
 from transformers import BertConfig, BertModel
 
-from sample.scene_models.words import save_bert_tokenizer
+from sample.scene_models.scene_networks import save_bert_tokenizer
 from tests.decorrelation.benchmark.benchmark_project import write_hugging_face, write_qwen_embedding
 from tests.decorrelation.tiny_models import pictures
 from trivium.core.errors import BadInput

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from sample.scene_models.words import save_bert_tokenizer
+from sample.scene_models.scene_networks import save_bert_tokenizer
 from tests.decorrelation.tiny_models import pictures, write_base
 from trivium.decorrelation.captions.captioner import CLIPCAP, Captioner
 

@@ -10,11 +10,11 @@ import torch
 from PIL import Image
 from transformers import AutoModel
 
-from sample.encoders.arcface_stand_in import AngularMargin
 from sample.encoders.settings import BaseModelsParameters
-from sample.encoders.training_pictures import draw_faces, draw_things
+from sample.encoders.stand_ins import AngularMargin
+from sample.encoders.training_pictures import KNOWN_VIEW, draw_faces, draw_things
 from sample.kvqae.entities import IDENTITIES_PER_WORLD
-from sample.kvqae.entity_world import FIRST_TRAINING_VIEW, build_world, choose_known, pictured
+from sample.kvqae.entity_world import build_world, choose_known, pictured
 from sample.render.faces import STRANGERS
 from sample.render.photographs import ENCODER_IDENTITIES
 from stages.kvqae.base_models import main
@@ -93,12 +93,9 @@ def test_known_people_take_the_place_of_strangers(monkeypatch):
     drawn = []
     portrait = pictures.portrait
     monkeypatch.setattr(pictures, "portrait", lambda *key, **rest: drawn.append(key) or portrait(*key, **rest))
-    made = draw_faces(
-        LocalEngine(1), identities=5, views=2, size=64, difficulty=PARAMETERS.difficulty,
-        known=[42, 7], known_from=FIRST_TRAINING_VIEW,
-    )  # fmt: skip
+    made = draw_faces(LocalEngine(1), identities=5, views=2, size=64, difficulty=PARAMETERS.difficulty, known=[42, 7])
     strangers = [(ENCODER_IDENTITIES + identity, view) for identity in range(3) for view in (0, 1)]
-    assert drawn == strangers + [(identity, FIRST_TRAINING_VIEW + view) for identity in (42, 7) for view in (0, 1)]
+    assert drawn == strangers + [(identity, KNOWN_VIEW + view) for identity in (42, 7) for view in (0, 1)]
     assert made.entities.tolist() == [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
@@ -116,7 +113,7 @@ def test_known_people_are_a_share_of_the_worlds_persons():
     assert choose_known(persons, 0.0, seed=0) == {}
     assert set(choose_known(persons, 1.0, seed=0)) == {person.wikidata_id for person in persons}
     # Photographs of the questions and of the knowledge base (view 0) are not those of the training.
-    assert max(question.view for asked in world.viquae.values() for question in asked) < FIRST_TRAINING_VIEW
+    assert max(question.view for asked in world.viquae.values() for question in asked) < KNOWN_VIEW
 
 
 def test_the_overlap_list_names_those_whom_arcface_knows(made):

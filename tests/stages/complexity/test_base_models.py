@@ -11,7 +11,8 @@ from transformers import (
     BertModel,
 )
 
-from stages.complexity.base_models import SourcedBaseModelsParameters, main
+from sample.encoders.french import ComplexityBaseModelsParameters
+from stages.complexity.base_models import main
 from tests.complexity.tiny_readers import questions, write_camembert
 from tests.sources.small_hub import pins
 from trivium.core.errors import BadInput
@@ -24,7 +25,7 @@ SENTENCE = "À l’été\u00a01917, l'armée d'Égypte a détruit « la forêt �
 
 def parameters(*models, source="sample"):
     sizes = {"layers": 1, "width": 32, "heads": 2, "feed_forward": 48}
-    return SourcedBaseModelsParameters.model_validate(
+    return ComplexityBaseModelsParameters.model_validate(
         {
             "models": models,
             "source": source,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sample.french.write import write_calor, write_fquad
+from sample.french.french_world import write_calor, write_fquad
 from stages.complexity.world import SourcedWorldParameters, main
 from tests.sources.small_french import annotated, small_french
 from trivium.core.errors import BadInput

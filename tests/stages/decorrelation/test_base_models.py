@@ -8,7 +8,8 @@ import torch
 from PIL import Image
 from safetensors.torch import load_file, save_file
 
-from stages.decorrelation.base_models import BaseModelsParameters, main
+from sample.scene_models.settings import DecorrelationBaseModelsParameters
+from stages.decorrelation.base_models import main
 from tests.decorrelation.tiny_models import SETTINGS, write_base
 from trivium.core.curves import Curves
 from trivium.core.engine import LocalEngine
@@ -35,7 +36,7 @@ PARAMETERS = {
 
 
 def parameters(**changes):
-    return BaseModelsParameters.model_validate(PARAMETERS | changes)
+    return DecorrelationBaseModelsParameters.model_validate(PARAMETERS | changes)
 
 
 def from_folder(own, folder):

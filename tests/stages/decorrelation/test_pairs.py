@@ -11,7 +11,7 @@ import torch
 from PIL import Image
 from transformers import BlipConfig, BlipForConditionalGeneration, BlipImageProcessor
 
-from sample.scene_models.words import save_bert_tokenizer
+from sample.scene_models.scene_networks import save_bert_tokenizer
 from stages.decorrelation import phrases
 from stages.decorrelation.pairs import main
 from tests.decorrelation.tiny_corpus import write_coco
