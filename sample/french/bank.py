@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-import yaml
+from trivium.core.parameters import read_beside
 
 
 @dataclass(frozen=True)
@@ -112,4 +111,4 @@ def frames() -> dict[str, Frame]:
 @cache
 def read(name: str) -> Any:
     """Read a YAML file of the bank."""
-    return yaml.safe_load((Path(__file__).parent / "bank" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_beside(__file__, "bank", f"{name}.yaml")

@@ -2,16 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from trivium.core.parameters import read_beside
 
 
 @cache
 def read(name: str) -> Any:
     """Read a YAML file of the bank."""
-    return yaml.safe_load((Path(__file__).parent / "bank" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_beside(__file__, "bank", f"{name}.yaml")
 
 
 class Item(NamedTuple):

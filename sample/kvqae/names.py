@@ -5,7 +5,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 from sample.kvqae.bank import read
 
@@ -31,23 +30,8 @@ class Country:
     tongue: int
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """How a pool is filled; `bank/pools.yaml` explains the fields."""
-
-    make: list[str]
-    aliases: tuple[str, ...] = ()
-    reuse: float = 0.0
-
-
-@cache
-def recipes() -> dict[str, Recipe]:
-    """Read all recipes, by the name of their pool."""
-    return {name: Recipe(**entry) for name, entry in read("pools").items()}
-
-
 class Pools:
-    """All names and answers of one world; all invented names are different.
+    """All names and answers of one world; all invented names are different. `bank/pools.yaml` says how they are made.
 
     Given and family names are few, so that many people share one.
     """
@@ -105,13 +89,13 @@ class Pools:
 
     def make(self, pool: str, country: Country) -> Value:
         """Make a value of a pool and add it; it is new unless the world is very large."""
-        recipe = recipes()[pool]
+        recipe = read("pools")[pool]
         for _ in range(_ATTEMPTS):
             slots = _Slots(self, country)
-            text = self.rng.choice(recipe.make).format_map(slots)
+            text = self.rng.choice(recipe["make"]).format_map(slots)
             if slots.has_new_word or self._claim(text):
                 break
-        aliases = (*slots.short_forms, *(alias.format_map(slots) for alias in recipe.aliases))
+        aliases = (*slots.short_forms, *(alias.format_map(slots) for alias in recipe.get("aliases", ())))
         return self.add(pool, country, Value(text, aliases))
 
     def add(self, pool: str, country: Country, value: Value) -> Value:
@@ -120,19 +104,19 @@ class Pools:
         return value
 
     def _known(self, pool: str, country: Country) -> list[Value]:
-        return self._values[pool, country.name if _LOCAL.search(recipes()[pool].make[0]) else ""]
+        return self._values[pool, country.name if _LOCAL.search(read("pools")[pool]["make"][0]) else ""]
 
     def draw(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> Value:
         """Draw an answer for an entity of that country, none of the texts in `but`."""
-        if pool not in recipes():
+        if pool not in read("pools"):
             return Value(self.rng.choice([word for word in read("lexicon")[pool] if word not in but]))
         free = [value for value in self._known(pool, country) if value.text not in but]
-        reused = free and self.rng.random() < recipes()[pool].reuse
+        reused = free and self.rng.random() < read("pools")[pool].get("reuse", 0.0)
         return self.rng.choice(free) if reused else self.make(pool, country)
 
     def decoy(self, pool: str, country: Country, *, but: Sequence[str] = ()) -> str:
         """Draw a plausible value of the pool that is not the answer."""
-        if pool not in recipes():
+        if pool not in read("pools"):
             return self.draw(pool, country, but=but).text
         free = [value.text for value in self._known(pool, country) if value.text not in but]
         return self.rng.choice(free) if free else self.make(pool, country).text

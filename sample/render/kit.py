@@ -19,12 +19,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise, starmap
-from pathlib import Path
 from typing import Any
 
-import yaml
-
 from sample.render.canvas import Canvas, Colour, Dice, Frame, Point, clip, cosine, jitter, shade, sine, smooth
+from trivium.core.parameters import read_beside
 
 _NUMBER = re.compile(r"-?\d*\.\d+")
 _CIRCLE = [(cosine(degrees), sine(degrees)) for degrees in range(0, 361, 18)]
@@ -35,7 +33,7 @@ Surface = Callable[[float, float], Point]
 @cache
 def read(name: str) -> Any:
     """Read a file of `kinds`."""
-    return yaml.safe_load((Path(__file__).parent / "kinds" / f"{name}.yaml").read_text(encoding="utf-8"))
+    return read_beside(__file__, "kinds", f"{name}.yaml")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any
 
 from sample.render.canvas import Colour, Dice
@@ -54,16 +54,10 @@ class Thing:
     shapes: list[Shape]
 
 
-@cache
-def kind_of(name: str) -> Kind:
-    """Read a kind by its name."""
-    return Kind(**read(name))
-
-
 @lru_cache(maxsize=1024)
 def thing_of(name: str, identity: int) -> Thing:
     """Draw the looks of the thing of a kind with an identity."""
-    kind, dice = kind_of(name), Dice(name, identity)
+    kind, dice = Kind(**read(name)), Dice(name, identity)
     sort = dice.choice(tuple(kind.sorts))
     words: dict[str, Any] = {"sort": sort, "figure": dice.choice(tuple(read("charges")))}
     traits = {trait: _trait(choices, dice) for trait, choices in kind.traits.items()}

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
+from trivium.core.parameters import read_beside
 
-BANK = Path(__file__).parent / "bank"
-_READ: dict[str, Any] = yaml.safe_load((BANK / "kinds.yaml").read_text("utf-8"))
+_READ: dict[str, Any] = read_beside(__file__, "bank/kinds.yaml")
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,14 @@ is a kind of objects, `SCENE`, or the clothes of an object (`clothes_of`).
 import re
 from typing import Any
 
-import yaml
-
 from sample.render.canvas import Dice
-from sample.scenes.catalogue import BANK, KINDS, VERBS
+from sample.scenes.catalogue import KINDS, VERBS
 from sample.scenes.scene import Scene
+from trivium.core.parameters import read_beside
 
 MENTION = re.compile(r"\[([^/]+)/(\w+)/([^\]]+)\]")  # entity, type in Flickr30k Entities, words
 SCENE = "scene"
-_WORDS: dict[str, Any] = yaml.safe_load((BANK / "wording.yaml").read_text("utf-8"))
+_WORDS: dict[str, Any] = read_beside(__file__, "bank/wording.yaml")
 _PLACE, _COLOUR, _SIZE, _CLOTHES = 0.7, 0.5, 0.15, 0.3
 
 Group = tuple[int, ...]  # the objects of a kind, as indices into the things of a scene

@@ -94,9 +94,9 @@ def read_parameters(path: Path) -> dict[str, Any]:
     return tree
 
 
-def read_beside(module: str, name: str) -> Any:
-    """Read a YAML file that lies beside a module of the project, which is named by its `__file__`."""
-    return yaml.load(Path(module).with_name(name).read_text(encoding="utf-8"), _YAML_LOADER)
+def read_beside(module: str, *path: str) -> Any:
+    """Read a YAML file beside a module of the project, which is named by its `__file__`, or in a folder there."""
+    return yaml.load(Path(module).parent.joinpath(*path).read_text(encoding="utf-8"), _YAML_LOADER)
 
 
 def flatten(tree: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
