@@ -186,7 +186,7 @@ def _generator() -> torch.Generator:
     return torch.Generator().manual_seed(torch.initial_seed())
 
 
-def _shape(sizes: Decoder) -> dict[str, int]:
+def _shape(sizes: Decoder) -> dict[str, Any]:
     return {
         "hidden_size": sizes.width, "num_hidden_layers": sizes.layers, "num_attention_heads": sizes.heads,
         "intermediate_size": sizes.feed_forward,
