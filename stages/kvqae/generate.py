@@ -13,7 +13,7 @@ from trivium.formats.wikidata import WikidataFile
 from trivium.kvqae.construction import candidate_images
 from trivium.kvqae.construction.generation import generate_questions
 from trivium.kvqae.construction.linking import LINK_SCHEMA, link_mentions, read_linked_articles
-from trivium.kvqae.construction.mentions import MENTION_SCHEMA, Mention, MentionsParameters, find_mentions
+from trivium.kvqae.construction.mentions import MENTION_SCHEMA, MentionsParameters, find_mentions
 from trivium.kvqae.construction.subjects import SUBJECT_SCHEMA, add_subjects, read_concrete_types
 from trivium.kvqae.knowledge_base.articles import KnowledgeBaseParameters
 
@@ -23,13 +23,6 @@ class GenerateParameters(MentionsParameters, KnowledgeBaseParameters, candidate_
 
     max_distance: float = Field(ge=0, le=1, description="Largest distance of mention and link, in [0, 1]")
     seed: int = Field(default=0, ge=0, description="Seed of the drawn mentions, with each question's key")
-
-
-def mentions_in(triviaqa: Path, model: Path, parameters: MentionsParameters) -> tuple[list[Mention], dict[str, float]]:
-    """Find the mentions in TriviaQA's questions by the spaCy pipeline of a folder."""
-    from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
-
-    return find_mentions(read_triviaqa(triviaqa), load_pipeline(model), parameters)
 
 
 @stage("kvqae.generate", metrics="metrics/kvqae/generate.json")
@@ -51,6 +44,7 @@ def main(
 
     Each step's table is written beside the questions.
     """
+    from trivium.kvqae.construction.spacy_pipeline import load_pipeline  # spaCy takes seconds
 
     def keep(
         name: str, schema: pa.Schema, made: tuple[list[dict[str, Any]], dict[str, float]], counts: Path
@@ -60,7 +54,7 @@ def main(
         write_json(counts, metrics)
         return rows
 
-    mentions, metrics = mentions_in(sources / "triviaqa.json", model, parameters)
+    mentions, metrics = find_mentions(read_triviaqa(sources / "triviaqa.json"), load_pipeline(model), parameters)
     keep("mentions", MENTION_SCHEMA, (list(map(vars, mentions)), metrics), out_mentions_counts)
     ids = {mention.question for mention in mentions}
     questions = {question.id: question for question in read_triviaqa(sources / "triviaqa.json") if question.id in ids}

@@ -77,7 +77,7 @@ def main(
     selections = {}
     for name, row in rows.items():
         number = chosen[name] if row.passages == "validation" else row.passages
-        selections[name] = select_passages(row, questions[row.questions], lists[name], texts, own, number)
+        selections[name] = select_passages(row.oracle, questions[row.questions], lists[name], texts, own, number)
     answers: dict[str, dict[answered_rows.Seed, list[Answer]]] = {name: {} for name in rows}
     measured: dict[str, dict[answered_rows.Seed, answered_rows.Values]] = {name: {} for name in rows}
     read = answered_rows.read_rows(selections, folders, texts, parameters, context.engine)

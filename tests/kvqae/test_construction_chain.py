@@ -81,7 +81,8 @@ def test_the_chain(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     write_world(tmp_path)
 
-    monkeypatch.setattr(generate, "mentions_in", lambda triviaqa, model, parameters: (MENTIONS, {"mentions": 5}))
+    monkeypatch.setattr("trivium.kvqae.construction.spacy_pipeline.load_pipeline", lambda folder: None)
+    monkeypatch.setattr(generate, "find_mentions", lambda *_: (MENTIONS, {"mentions": 5}))
     argv = [f"--params={write_params(tmp_path, generate=SECTION)}", f"--model={tmp_path}", "--out=o"]
     argv += ["--sources=sources", "--articles=articles.jsonl", "--wikidata=wikidata.jsonl", "--references=kb"]
     counts = ("mentions", "link", "subjects", "images")

@@ -202,7 +202,7 @@ def test_other_positives_do_not_count_against_a_question(model_and_pairs, monkey
 
 def features_of(model_and_pairs):
     model, tokenizer, _, _, tokens = model_and_pairs
-    batch = [dpr_training.Triple(row, row, 4 + row) for row in range(4)]
+    batch = [(row, row, 4 + row) for row in range(4)]
     return batch_features(batch, tokens, tokenizer.pad_token_id, model)
 
 

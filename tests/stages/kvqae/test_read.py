@@ -182,7 +182,7 @@ def test_oracles_select_what_the_paper_says(world):
 
     def chosen(oracle, passages):
         row = Row(**{**ROW, "oracle": oracle})
-        return [each.passages.tolist() for each in select_passages(row, questions, run, texts, own, passages)]
+        return [each.passages.tolist() for each in select_passages(row.oracle, questions, run, texts, own, passages)]
 
     assert chosen("none", 2) == [[1, 0], [1, 5], [7]]
     assert chosen("semi", 2) == [[0], [], []]

@@ -111,7 +111,6 @@ ROW, ROWS = "brought_row", b"brought_rows"  # our column with the row of a broug
 LOST = 0.1  # share of brought passages that may have no article here
 _COLUMNS = ("passage", "index")
 _BATCH = 1 << 16
-Rows = NDArray[np.int64]
 
 
 class BroughtPassages:
@@ -180,7 +179,7 @@ def _read(folder: Path) -> Iterator[pa.Array]:
             yield batch["passage"]
 
 
-def numbers_of_rows(kb: Path) -> Rows:
+def numbers_of_rows(kb: Path) -> Ids:
     """List our passage of each brought row, -1 where it was left out; without brought passages, all of ours."""
     schema = read_schema(kb / PASSAGES)
     if ROW not in schema.names:

@@ -45,7 +45,7 @@ Seed = int | None  # None: a zero-shot reader, which has no seeds
 
 def measure(selections: Sequence[Selection], answers: Sequence[Answer]) -> Values:
     """Compute exact match and F1 of every question, the best over its answers."""
-    pairs = [(said.prediction, asked.question.answers) for asked, said in zip(selections, answers, strict=True)]
+    pairs = [(said.prediction, selection.question.answers) for selection, said in zip(selections, answers, strict=True)]
     return {
         "em": np.array([float(exact_match(*pair)) for pair in pairs]),
         "f1": np.array([f1(*pair) for pair in pairs]),
@@ -168,9 +168,9 @@ def choose_passages(
     questions = validation[: parameters.sweep_questions]
     tried: dict[str, dict[int, list[Selection]]] = {}
     for name, run in lists.items():
-        run_of_row, row = run.select(question.id for question in questions), parameters.rows[name]
+        run_of_row, oracle = run.select(question.id for question in questions), parameters.rows[name].oracle
         tried[name] = {
-            number: select_passages(row, questions, run_of_row, texts, own, number)
+            number: select_passages(oracle, questions, run_of_row, texts, own, number)
             for number in parameters.sweep_passages
         }
     together = {name: list(chain.from_iterable(by_number.values())) for name, by_number in tried.items()}

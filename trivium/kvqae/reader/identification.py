@@ -20,7 +20,7 @@ from trivium.core.tables import read_table
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.passage_texts import ArticlePassages, Ids, PassageTexts
 from trivium.kvqae.reader.answered_rows import Values, answer_all, measure
-from trivium.kvqae.reader.inputs import Row, judge_listed, select_passages
+from trivium.kvqae.reader.inputs import judge_listed, select_passages
 from trivium.kvqae.reader.prompted import Message, Part, ask_messages, is_readable
 from trivium.kvqae.reader.reading import Pair, Reading
 from trivium.kvqae.retrieval.dense_search import KB, QUERIES
@@ -157,9 +157,8 @@ def rank_within(
     """
     matrix, queries = read_matrix(vectors / KB), read_matrix(vectors / QUERIES)
     table = read_table(vectors / "queries.parquet")
-    row_of = {
-        key: row for row, key in enumerate(zip(*(table[name].to_pylist() for name in ("split", "id")), strict=True))
-    }
+    places = zip(table["split"].to_pylist(), table["id"].to_pylist(), strict=True)
+    row_of = {query: row for row, (split, query) in enumerate(places) if split == "test"}
     lists = {}
     for query, article, documents, scores in zip(run.queries, articles, run.documents, run.scores, strict=True):
         if article is None:
@@ -167,7 +166,7 @@ def rank_within(
             lists[query] = dict(zip(documents[kept].tolist(), scores[kept].tolist(), strict=True))
             continue
         own = passages_of(article)
-        (products,), (ranked,) = exact_search(queries[[row_of["test", query]]], matrix, len(own), rows=own)
+        (products,), (ranked,) = exact_search(queries[[row_of[query]]], matrix, len(own), rows=own)
         lists[query] = dict(zip(ranked.tolist(), products.tolist(), strict=True))
     return Run.from_dict(lists, run.documents.shape[1], name)
 
@@ -190,11 +189,8 @@ def measure_lists(
         passages: number of best passages that are read.
     """
     first = next(iter(lists.values()))
-    rows = {name: (run, "none") for name, run in lists.items()} | {"full_oracle": (first, "full")}
-    selections = {}
-    for name, (run, oracle) in rows.items():
-        row = Row.model_validate({"model": "few_shot", "run": run.name, "passages": passages, "oracle": oracle})
-        selections[name] = select_passages(row, questions, run, texts, own, passages)
+    selections = {name: select_passages("none", questions, run, texts, own, passages) for name, run in lists.items()}
+    selections["full_oracle"] = select_passages("full", questions, first, texts, own, passages)
     pairs = {(one.question.text, passage) for row in selections.values() for one in row for passage in one.passages}
     readings = dict(read(sorted((text, int(passage)) for text, passage in pairs)))
     measured: dict[str, dict[str, Any]] = {}

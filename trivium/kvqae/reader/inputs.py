@@ -111,6 +111,8 @@ def sample_passages(example: Example, relevant: int, irrelevant: int, rng: np.ra
 
 PRETRAINED = ("zero_shot", "zero_shot_max")  # readers that are not fine-tuned, hence without seeds
 
+Oracle = Literal["none", "semi", "full"]
+
 
 class Row(Parameters):
     """One row of Table 7: a reader on the passages of a run."""
@@ -126,9 +128,7 @@ class Row(Parameters):
     weighted: bool = Field(
         default=False, description="Multiply an answer's score by its passage's shifted score in the run"
     )
-    oracle: Literal["none", "semi", "full"] = Field(
-        default="none", description="Only relevant passages; full: of the article at need"
-    )
+    oracle: Oracle = Field(default="none", description="Only relevant passages; full: of the article at need")
 
     @model_validator(mode="after")
     def _check(self) -> "Row":
@@ -187,7 +187,7 @@ class Selection:
 
 
 def select_passages(
-    row: Row,
+    oracle: Oracle,
     questions: Sequence[Question],
     run: Run,
     texts: PassageTexts,
@@ -203,10 +203,10 @@ def select_passages(
     for question, documents, scores in zip(questions, run.documents, run.scores, strict=True):
         matcher, kept = AnswerMatcher(question.answers), documents[:passages] != PADDING
         chosen, chosen_scores = documents[:passages][kept], scores[:passages][kept]
-        if row.oracle != "none":
+        if oracle != "none":
             relevant = _relevant(matcher, chosen, texts)
             chosen, chosen_scores = chosen[relevant], chosen_scores[relevant]
-        if row.oracle == "full" and not len(chosen):
+        if oracle == "full" and not len(chosen):
             own = own_passages.get(question.wikidata_id or "", np.zeros(0, dtype=np.int64))
             chosen = own[_relevant(matcher, own, texts)]
             chosen_scores = np.full(len(chosen), np.nan)

@@ -15,6 +15,7 @@ from transformers import BertForQuestionAnswering, BertTokenizer
 
 from trivium.core.engine import Engine
 from trivium.core.errors import BadInput
+from trivium.core.tables import in_groups
 from trivium.kvqae.knowledge_base.passage_texts import SEPARATOR, PassageTexts
 from trivium.kvqae.reader.inputs import Example
 from trivium.measures.answers import AnswerMatcher
@@ -151,9 +152,8 @@ def map_pairs(
     A shard has whole batches of pairs, longest first, and the texts of their passages. On every machine, a pair is in a
     batch with the same other pairs.
     """
-    ordered, size = longest_first(pairs, texts), _BATCHES * batch
-    parts = (ordered[start : start + size] for start in range(0, len(ordered), size))
-    shards = ((part, texts.only(passage for _, passage in part)) for part in parts)
+    ordered = longest_first(pairs, texts)
+    shards = ((part, texts.only(passage for _, passage in part)) for part in in_groups(ordered, _BATCHES * batch))
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
     results = engine.map(read, shards, description=description, on_gpu=on_gpu, processes=1)
     return dict(zip(ordered, chain.from_iterable(results), strict=True))

@@ -189,10 +189,11 @@ def train_dual_encoder(
 def batch_features(batch: list[Triple], tokens: PairTokens, padding: int, model: DualEncoder) -> list[dict[str, Any]]:
     """Make the input of the loss: questions, positives and negatives, padded with the id `padding`."""
     device = next(model.parameters()).device
+    questions, positives, negatives = zip(*batch, strict=True)
     columns = (
-        ("question", tokens.questions(triple.question for triple in batch)),
-        ("passage", tokens.passages(triple.positive for triple in batch)),
-        ("passage", tokens.passages(triple.negative for triple in batch)),
+        ("question", tokens.questions(questions)),
+        ("passage", tokens.passages(positives)),
+        ("passage", tokens.passages(negatives)),
     )
     features: list[dict[str, Any]] = []
     for tower, rows in columns:

@@ -17,7 +17,7 @@ from trivium.core.errors import BadInput
 from trivium.core.parameters import Parameters, shared
 from trivium.formats.questions import SPLITS, read_questions
 from trivium.formats.trec import read_run, write_run
-from trivium.kvqae.knowledge_base.passage_texts import Rows, numbers_of_rows
+from trivium.kvqae.knowledge_base.passage_texts import Ids, numbers_of_rows
 from trivium.kvqae.retrieval.text_encoders import SECTION as TEXT_SECTION
 from trivium.kvqae.retrieval.text_encoders import TextEncoders
 from trivium.measures.runs import PADDING, Run
@@ -56,7 +56,7 @@ def is_brought(system: str) -> bool:
     return system.startswith(PREFIX)
 
 
-def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Rows, depth: int) -> dict[str, Run]:
+def split_run(path: Path, name: str, split_of: Mapping[str, str], numbers: Ids, depth: int) -> dict[str, Run]:
     """Read a brought TREC file as {split: the run of its questions}, with the best `depth` passages of each.
 
     Documents are rows of brought passages, or of ours; `numbers` has our passage of each, -1 where there is none.

@@ -41,12 +41,11 @@ def tokenize(
     tokenizer: PreTrainedTokenizerBase, texts: Sequence[str], max_tokens: int, *, titles: Sequence[str] | None = None
 ) -> list[list[int]]:
     """Tokenise as `[CLS] text [SEP]` or `[CLS] title [SEP] text [SEP]`; the longer part is cut to fit `max_tokens`."""
-    first, second = (texts, None) if titles is None else (titles, texts)
     if not len(texts):
         return []
+    parts = (texts,) if titles is None else (titles, texts)
     return tokenizer(
-        list(first),
-        None if second is None else list(second),
+        *map(list, parts),
         truncation="longest_first",
         max_length=max_tokens,
         return_token_type_ids=False,

@@ -93,13 +93,7 @@ class Pairs:
         return np.unique(np.concatenate([*self.positives, *self.negatives]))
 
 
-@dataclass(frozen=True)
-class Triple:
-    """A question (its row in `Pairs`), one relevant and one irrelevant passage."""
-
-    question: int
-    positive: int
-    negative: int
+Triple = tuple[int, int, int]  # a question (its row in `Pairs`), one relevant and one irrelevant passage
 
 
 def read_pairs(path: Path) -> Pairs:
@@ -141,7 +135,7 @@ def draw_batches(pairs: Pairs, batch_size: int, seed: int) -> Iterator[list[Trip
             if positive in answering or negative in answering or relevant[question] & drawn:
                 put_off.append(question)
                 continue
-            batch.append(Triple(question, positive, negative))
+            batch.append((question, positive, negative))
             drawn |= {positive, negative}
             answering |= relevant[question]
         waiting.extendleft(reversed(put_off))

@@ -24,6 +24,7 @@ from trivium.core.image_shards import write_images
 from trivium.core.reading import LARGEST_IMAGE, open_file
 from trivium.core.tables import read_json, read_json_lines, write_json, write_json_lines
 from trivium.formats.pictures import is_picture
+from trivium.formats.wikidata import read_entities
 from trivium.sources.brought import link, read_records, require_space
 from trivium.sources.download import Hub, fetch_into
 from trivium.sources.kvqae import kilt
@@ -162,7 +163,7 @@ def _write_questions(target: Path, paths: list[Path]) -> float:
 
 def _write_images(raw: Path, which: str, files: dict[str, Path]) -> dict[str, float]:
     if which == "kb":
-        names = set(_read_kb_images(raw))
+        names = _read_kb_images(raw)
     else:
         splits = sorted((raw / "viquae").glob("*.jsonl"))
         names = {record["image"] for path in splits for _, record in read_json_lines(path) if record.get("image")}
@@ -183,8 +184,7 @@ def _write_previews(raw: Path, hub: Hub, _: dict[str, Path]) -> dict[str, float]
 
 
 def _read_kb_images(raw: Path) -> set[str]:
-    entities = (record for _, record in read_json_lines(raw / "wikidata.jsonl"))
-    return {claim["mainsnak"]["datavalue"]["value"] for entity in entities for claim in entity["claims"].get("P18", ())}
+    return {image for entity in read_entities(raw / "wikidata.jsonl") if (image := entity.image())}
 
 
 def _read_joined(parts: Sequence[Path]) -> Iterator[bytes]:

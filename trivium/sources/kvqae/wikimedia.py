@@ -49,13 +49,12 @@ class MediaWiki:
         download(Request(f"{self.url}?{query}", what, agent=AGENT), kept)
         try:
             answer = read_json(kept)
+            if not isinstance(answer, dict) or "error" in answer:
+                error = answer.get("error") if isinstance(answer, dict) else answer
+                raise BadInput("the API answers with an error", file=self.url, got=error, field=query)
         except BadInput:
             kept.unlink()
             raise
-        if not isinstance(answer, dict) or "error" in answer:
-            kept.unlink()
-            error = answer.get("error") if isinstance(answer, dict) else answer
-            raise BadInput("the API answers with an error", file=self.url, got=error, field=query)
         return answer
 
     def pages(self, parameters: Mapping[str, str]) -> Iterator[dict[str, Any]]:
