@@ -19,8 +19,8 @@ from trivium.kvqae.asking.asker import MAX_CHARACTERS, Asker
 from trivium.kvqae.asking.graph import require
 from trivium.measures.answers import exact_match
 from trivium.page.html import render
-from trivium.page.inline_pictures import data_address, thumbnail
-from trivium.vision.decoding import PIXELS, decode
+from trivium.page.inline_pictures import thumbnail
+from trivium.vision.decoding import PIXELS, data_address, decode
 
 SAMPLES = 8  # test questions to pick from
 SIDE, THUMBNAIL = 480, 96  # pixels of the asked picture's longer side, and of an article's picture

@@ -1,13 +1,10 @@
 """Pictures inside the page: small, with what matters in them framed or outlined."""
 
-import base64
-import io
-
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageOps
 
-from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.decoding import Unreadable, data_address, decode
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom as shares of the picture's sides
 _FRAME = "#e5141f"  # the paper's red
@@ -39,13 +36,6 @@ def outline(mask: NDArray[np.bool_], width: int) -> NDArray[np.bool_]:
     from scipy.ndimage import binary_erosion  # its import takes a tenth of a second
 
     return mask & ~binary_erosion(mask, iterations=width, border_value=1)
-
-
-def data_address(image: Image.Image) -> str:
-    """A `data:` address of the picture as JPEG."""
-    out = io.BytesIO()
-    image.save(out, "JPEG", quality=82)
-    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
 
 
 def draw_outlined(data: bytes, side: int, mask: NDArray[np.bool_] | None = None) -> tuple[str, tuple[int, int]] | None:

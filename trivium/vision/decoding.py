@@ -4,6 +4,7 @@ Wikimedia Commons holds scans 20 000 pixels wide, CMYK prints, transparent logos
 files are not trusted: few formats are read, and a picture's size is checked in its header before it is decoded.
 """
 
+import base64
 import io
 import math
 import random
@@ -308,3 +309,10 @@ def _scale(image: Image.Image) -> Image.Image:
         raise ValueError("greys of 2³¹ and more")
     scale = 255 / (high - low) if high > low else 0.0
     return image.convert("F").point(lambda value: value * scale + (0.5 - low * scale)).convert("L")
+
+
+def data_address(picture: Image.Image, quality: int = 82) -> str:
+    """Return a `data:` address of the picture as JPEG of this quality."""
+    out = io.BytesIO()
+    picture.save(out, "JPEG", quality=quality)
+    return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()

@@ -8,8 +8,6 @@ There are three decisions: discard the question, change its text, change its ima
 changed in both.
 """
 
-import base64
-import io
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +27,7 @@ from trivium.core.image_shards import Images
 from trivium.formats.label_studio import ExportedAnnotation, ExportedTask, read_export
 from trivium.kvqae.construction.generation import GeneratedQuestion
 from trivium.measures.agreement import fleiss_kappa
-from trivium.vision.decoding import Unreadable, decode_picture
+from trivium.vision.decoding import Unreadable, data_address, decode_picture
 
 PROJECT = "viquae-annotation-1"  # in every task, to recognise exports of other projects
 DECISION, QUESTION, IMAGE = "decision", "question", "image"
@@ -97,9 +95,7 @@ def embedder(images: Images, side: int, counts: Counter[str]) -> Callable[[str],
             counts["unreadable"] += 1
             return NO_PICTURE
         counts.update(picture.flaws)
-        out = io.BytesIO()
-        picture.image.save(out, "JPEG", quality=80)
-        return "data:image/jpeg;base64," + base64.b64encode(out.getvalue()).decode()
+        return data_address(picture.image, quality=80)
 
     return embedded
 

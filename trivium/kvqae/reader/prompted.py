@@ -5,9 +5,7 @@ give the bare answer. An answer's key in the cache is a hash of the model's whol
 of its file and its size.
 """
 
-import base64
 import hashlib
-import io
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -27,7 +25,7 @@ from trivium.measures.answers import AnswerMatcher, exact_match, f1
 from trivium.prompting.answer_cache import AnswerCache, key_of
 from trivium.prompting.asking import ask_all
 from trivium.prompting.endpoint import Chat, EndpointModel
-from trivium.vision.decoding import Unreadable, decode
+from trivium.vision.decoding import Unreadable, data_address, decode
 
 JOURNAL = Path("data") / "kvqae" / "prompted_answers"
 """Folder of all answers, below the project's root; not a stage's output, which DVC would replace or delete."""
@@ -74,10 +72,8 @@ def chat_of(message: Message, *, max_side: int, max_pixels: int) -> Chat:
     def content_of(part: Part) -> dict[str, Any]:
         if isinstance(part, str):
             return {"type": "text", "text": part}
-        out = io.BytesIO()
         with _LOCK:
-            decode(part(), max_side=max_side, max_pixels=max_pixels).save(out, "JPEG", quality=QUALITY)
-        address = f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode('ascii')}"
+            address = data_address(decode(part(), max_side=max_side, max_pixels=max_pixels), QUALITY)
         return {"type": "image_url", "image_url": {"url": address}}
 
     parts = message.parts
