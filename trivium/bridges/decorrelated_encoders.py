@@ -20,6 +20,7 @@ from pydantic import Field
 from trivium.core.engine import Engine, in_worker
 from trivium.core.image_shards import Images
 from trivium.core.parameters import Parameters
+from trivium.core.tables import in_groups
 from trivium.formats.questions import Question
 from trivium.kvqae.knowledge_base.illustrated_base import ImageFeatures
 from trivium.measures.significance import bootstrap_interval, fisher_randomization
@@ -56,9 +57,8 @@ def searched_entities(articles: pa.Table, features: ImageFeatures) -> tuple[list
 
     `articles` has the columns wikidata_id, image and human of the knowledge base, `features` are of its images.
     """
-    rows = features.rows(articles["image"])
-    is_readable = (rows >= 0) & features.readable[rows]
-    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), pa.array(is_readable)))
+    is_readable = pc.is_in(articles["image"], value_set=features.names.filter(pa.array(features.readable)))
+    chosen = articles.filter(pc.and_(pc.invert(articles["human"]), is_readable))
     return chosen["wikidata_id"].to_pylist(), chosen["image"].to_pylist()
 
 
@@ -81,10 +81,9 @@ def encode(
     """
     from trivium.nets.device import pick_device
 
-    batches = [(stored, names[at : at + size]) for stored, names in images for at in range(0, len(names), size)]
+    batches = ((stored, part) for stored, names in images for part in in_groups(names, size))
     on_gpu = engine.has_gpu(lambda: pick_device().type == "cuda")
-    together = BATCHES if on_gpu else 1
-    parts = [batches[at : at + together] for at in range(0, len(batches), together)]
+    parts = in_groups(batches, BATCHES if on_gpu else 1)
     shards = ([[stored.read(name) for name in names] for stored, names in part] for part in parts)
     run = partial(_encode, folder)
     return np.concatenate(list(engine.map(run, shards, description=f"images by {folder}", on_gpu=on_gpu)))

@@ -21,6 +21,7 @@ from trivium.bridges.decorrelated_encoders import (
     own_ranks,
     table,
 )
+from trivium.core.errors import BadInput
 from trivium.core.image_shards import write_images
 from trivium.core.stage import execute
 from trivium.core.tables import read_json, read_table, write_table
@@ -124,6 +125,13 @@ def test_the_stage(world: Path) -> None:
     assert made["rows"]["one"]["mrr"]["value"] == metrics["one_mrr"] == 0.75
     assert {test["p"] for test in made["tests"]} == {1.0}
     assert read_table(world / "per_query.parquet")["one_mrr"].to_pylist() == [1, 1, 0, 1]  # blue, green, grey, red
+
+
+def test_a_base_without_images_has_no_entity_to_search(world: Path) -> None:
+    pictures = world / "features/arcface/pictures.parquet"
+    write_table(pictures, read_table(pictures).slice(0, 0))
+    with pytest.raises(BadInput, match=r"articles\.parquet: no entity without a face to search"):
+        run(world)
 
 
 def test_batch_size_changes_nothing(world: Path) -> None:
