@@ -49,7 +49,8 @@ def without_rrt(tmp_path, monkeypatch):
     monkeypatch.setattr(graph.cross_encoder, "rerank_run", lambda asked, run, score: run)
     entries = {name: {"reads": ["a", "b"], "depth": 4, **({"batch": 1} if name == "rrt" else {})} for name in NAMES}
     values = {"kvqae.rerankers": entries, "kvqae.texts.pair_tokens": 8, "kvqae.texts.pair_batch": 1}
-    return Rerankers(SimpleNamespace(require=lambda path: tmp_path / path, value=values.get))
+    project = SimpleNamespace(require=lambda path: tmp_path / path, value=values.get)
+    return Rerankers(project, SimpleNamespace(kb=tmp_path / "data/kvqae/kb"))
 
 
 def test_without_rrt_a_face_re_ranks_and_another_picture_does_not(without_rrt):

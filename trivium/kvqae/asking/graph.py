@@ -110,11 +110,11 @@ class GraphBase(Base):
         self._scales = dict(zip(weights, scales(gather_blocks(list(lists.values()))), strict=True))
 
         for name in ("articles", "passages"):
-            kb = project.require(f"data/kvqae/kb/{name}.parquet").parent
+            self.kb = kb = project.require(f"data/kvqae/kb/{name}.parquet").parent
         self.texts = passage_texts.read_passage_texts(kb, np.arange(passage_texts.knowledge_base_size(kb)))
         self.article_of = passage_texts.ArticlePassages(kb).article_of
-        self._picture_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
-        self._pictures = Images(project.require("data/kvqae/raw/images/kb"))
+        self.image_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
+        self.images = Images(project.require("data/kvqae/raw/images/kb"))
         reading = project.section("read", ReadParameters)
         read = reading.rows[reading.asked_row]
         folder = project.require(f"models/kvqae/reader/few_shot/seed-{reading.seeds[0]}")
@@ -135,7 +135,7 @@ class GraphBase(Base):
             encoders[system] = load_encoder(system, settings)
         self.encoders, self._depth = encoders, search.depth
         reranked = str(project.value("kvqae.initial.run"))
-        self.rerankers = Rerankers(project) if reranked == ROW else None
+        self.rerankers = Rerankers(project, self) if reranked == ROW else None
         self.why_not_reranked = f"Only the row {reranked} is re-ranked."
 
     def check(self) -> None:
@@ -158,8 +158,8 @@ class GraphBase(Base):
 
     def picture_of(self, passage: int) -> bytes | None:
         """Read the image of a passage's article; None without one."""
-        name = self._picture_of[int(self.article_of[passage])].as_py()
-        return self._pictures.read(name) if name in self._pictures else None
+        name = self.image_of[int(self.article_of[passage])].as_py()
+        return self.images.read(name) if name in self.images else None
 
     def _text_system(self) -> Dense:
         """Open the text encoder and its vectors, with an inverted file if one is used."""
@@ -181,25 +181,21 @@ class Rerankers:
     `note` says that RRT cannot be used for new pictures; empty if it can.
     """
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, base: GraphBase) -> None:
         entries = project.value("kvqae.rerankers")
         self._settings = {name: reranker_settings(name, entry) for name, entry in entries.items()}
         tokens = project.value("kvqae.texts.pair_tokens")
         self._pairs = {"max_tokens": tokens, "batch": project.value("kvqae.texts.pair_batch")}
         folder = project.require("models/kvqae/cross_encoder/few_shot")
         self._text, self._tokenizer = cross_encoder.load_cross_encoder(folder, tokens)
-        for name in ("articles", "passages"):
-            kb = project.require(f"data/kvqae/kb/{name}.parquet").parent
-        faces, self._face_of = arcface.face_images(kb, project.require("data/kvqae/features/kb"))
+        faces, self._face_of = arcface.face_images(base.kb, project.require("data/kvqae/features/kb"))
         self._faces = faces.matrix("arcface")
         model = project.require("models/kvqae/rrt")
         self.note = WITHOUT_RRT if read_kind(model / "extractor") in (DELG_FILES, NONE) else ""
         if not self.note:
             local = project.section("local_features", LocalFeaturesParameters)
             self._most = local.most
-            self._article_of = passage_texts.ArticlePassages(kb).article_of
-            self._image_of = read_table(kb / passage_texts.ARTICLES, ["image"])["image"]
-            self._images = Images(project.require("data/kvqae/raw/images/kb"))
+            self._article_of, self._image_of, self._images = base.article_of, base.image_of, base.images
             self._rrt = rrt.load_rrt(model)
             self._dimension, self._extract = load_extractor(
                 model / "extractor", most=local.most, max_side=local.max_side, max_pixels=local.max_pixels, files=None
@@ -241,8 +237,8 @@ class Rerankers:
         query, features = self._describe({IMAGE: view.image}), self._describe(images)
         image_of = np.full(len(self._image_of), -1)
         image_of[articles] = features.rows(names)
-        asked, listed = query.rows(query.names), image_of[self._article_of]
-        return rrt.rerank(best, asked, listed, query, features, self._rrt, batch=settings.batch)[0]
+        own, listed = query.rows(query.names), image_of[self._article_of]
+        return rrt.rerank(best, own, listed, query, features, self._rrt, batch=settings.batch)[0]
 
     def _describe(self, images: Mapping[str, bytes]) -> FeatureFolder:
         described = [self._extract(name, data) for name, data in images.items()]
