@@ -27,6 +27,7 @@ from trivium.kvqae.retrieval.text_encoder import encode, load_text_encoder, toke
 from trivium.nets.pretrained import load_pretrained
 
 CELLS = "models/decorrelation/cells"
+PASSAGES = {0: ("w1 w2", "w3 is the w4"), 1: ("w5", "w6 " * 40)}
 
 
 def card(folder):
@@ -44,14 +45,19 @@ def run(folder, **replaced):
     return left
 
 
+def replaced_texts(question, passages, sentence="He was a British statesman."):
+    """The texts of KVQAE's cards, and a question and two passages (title, text) in their place."""
+    first, second = map(" [SEP] ".join, passages.values())
+    return {
+        "Which constituency did this man represent?": question,
+        f"Winston Churchill [SEP] {sentence}": first,
+        "Paris [SEP] It is a city.": second,
+    }
+
+
 def test_dpr_is_a_model_of_sentence_transformers(built, shared):
     out = shared("models/kvqae/dpr/few_shot")
-    texts = {
-        "Which constituency did this man represent?": "who is the w7 ?",
-        "Winston Churchill [SEP] He was a British statesman.": "w1 w2 [SEP] w3 is the w4",
-        "Paris [SEP] It is a city.": f"w5 [SEP] {'w6 ' * 40}",
-    }
-    left = run(out, texts=texts)
+    left = run(out, texts=replaced_texts("who is the w7 ?", PASSAGES))
     assert front_matter(card(out))["library_name"] == "sentence-transformers"
     expected = {}
     for way, asked, titles in (
@@ -67,18 +73,12 @@ def test_dpr_is_a_model_of_sentence_transformers(built, shared):
 
 def test_the_cross_encoder_scores_as_the_graph_does(built, shared, capsys):
     out = shared("models/kvqae/cross_encoder/few_shot")
-    texts = {
-        "Which constituency did this man represent?": "where is w1 ?",
-        "Winston Churchill [SEP] He was a British statesman.": "w1 w2 [SEP] w3 is the w4",
-        "Paris [SEP] It is a city.": f"w5 [SEP] {'w6 ' * 40}",
-    }
-    left = run(out, texts=texts)
+    left = run(out, texts=replaced_texts("where is w1 ?", PASSAGES))
     found = left["model"].predict(left["pairs"], activation_fn=torch.nn.Identity())
     model, tokenizer = load_cross_encoder(built / "models/kvqae/cross_encoder/few_shot", PAIR_TOKENS)
     model.cpu()  # in full precision, as on the left
-    passages = {0: ("w1 w2", "w3 is the w4"), 1: ("w5", "w6 " * 40)}
     asked = [("where is w1 ?", 0), ("where is w1 ?", 1)]
-    scored = score_pairs(model, tokenizer, asked, passages, max_tokens=PAIR_TOKENS, batch=2)
+    scored = score_pairs(model, tokenizer, asked, PASSAGES, max_tokens=PAIR_TOKENS, batch=2)
     expected = [scored[pair] for pair in asked]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
 
@@ -90,12 +90,7 @@ def test_the_reader_of_passages_answers_as_the_graph_does(built, shared, seed):
     out = shared("models/kvqae/reader/few_shot/seed-0")
     rng = np.random.default_rng(seed)
     passages = {k: tuple(" ".join(f"w{n}" for n in rng.integers(0, 60, size)) for size in (3, 9)) for k in range(2)}
-    texts = {
-        "Which constituency did this man represent?": "where is w1 ?",
-        "Winston Churchill [SEP] He was a member for Dundee.": " [SEP] ".join(passages[0]),
-        "Paris [SEP] It is a city.": " [SEP] ".join(passages[1]),
-    }
-    left = run(out, texts=texts)
+    left = run(out, texts=replaced_texts("where is w1 ?", passages, "He was a member for Dundee."))
     model, tokenizer = load_pretrained(
         BertForQuestionAnswering, built / "models/kvqae/reader/few_shot/seed-0", "a reader", tokenizer=BertTokenizer
     )

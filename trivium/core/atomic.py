@@ -37,7 +37,7 @@ def write_atomically(path: Path) -> Iterator[Path]:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path)) from error
         raise
     finally:
-        _remove(temporary)
+        remove(temporary)
 
 
 @contextmanager
@@ -66,7 +66,7 @@ def _temporary(path: Path) -> Path:
 
 def _remove_left(path: Path) -> None:
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.partial{glob.escape(path.suffix)}"):
-        _remove(left)
+        remove(left)
 
 
 def _disk_full(error: Exception, folder: Path) -> bool:
@@ -75,7 +75,8 @@ def _disk_full(error: Exception, folder: Path) -> bool:
     return is_full or (shutil.disk_usage(folder).free < _FULL and not isinstance(error, BadInput))
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Remove a file, which need not exist, or a folder with all in it."""
     if path.is_dir():
         shutil.rmtree(path)
     else:

@@ -8,7 +8,6 @@ from pathlib import Path
 from tokenize import TokenError
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput
@@ -17,14 +16,14 @@ from trivium.core.tables import read_json_lines
 
 
 @contextmanager
-def write_matrix(path: Path, rows: int, columns: int, dtype: DTypeLike = np.float16) -> Iterator[np.memmap]:
-    """Yield a writable memory-mapped `.npy` (rows, columns), zero at first; renamed when the block succeeds."""
+def write_matrix(path: Path, rows: int, columns: int) -> Iterator[np.memmap]:
+    """Yield a writable, memory-mapped `.npy` of zeros, float16 (rows, columns); renamed when the block succeeds."""
     with write_atomically(path) as temporary:
         if rows == 0:  # an empty file cannot be memory-mapped
-            np.save(temporary, np.zeros((0, columns), dtype))
-            yield np.zeros((0, columns), dtype)  # type: ignore[misc]
+            np.save(temporary, np.zeros((0, columns), np.float16))
+            yield np.zeros((0, columns), np.float16)  # type: ignore[misc]
             return
-        matrix = np.lib.format.open_memmap(temporary, mode="w+", dtype=dtype, shape=(rows, columns))
+        matrix = np.lib.format.open_memmap(temporary, mode="w+", dtype=np.float16, shape=(rows, columns))
         with temporary.open("r+b") as file:  # a hole that cannot be filled later would kill the process (SIGBUS)
             os.posix_fallocate(file.fileno(), 0, temporary.stat().st_size)
         yield matrix

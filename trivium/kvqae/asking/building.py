@@ -11,7 +11,6 @@ A base is a folder that is replaced as a whole:
 """
 
 import hashlib
-import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,7 +20,7 @@ from typing import Any, get_args
 import numpy as np
 import pyarrow as pa
 
-from trivium.core.atomic import write_folder
+from trivium.core.atomic import remove, write_folder
 from trivium.core.errors import BadInput
 from trivium.core.matrices import read_matrix
 from trivium.core.parameters import validate
@@ -145,10 +144,7 @@ def build(
         write_json(draft / DESCRIBED, described)
     for place in stores.iterdir() if stores.is_dir() else ():  # of other encoders
         if place.name not in store_of:
-            if place.is_dir():
-                shutil.rmtree(place)
-            else:
-                place.unlink()
+            remove(place)
     for model in models:
         store_of[model.digest].keep_only(set(hashes if model in pictures else keys))
     return described
