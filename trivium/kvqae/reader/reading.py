@@ -159,9 +159,6 @@ def map_pairs(
     return dict(zip(ordered, chain.from_iterable(results), strict=True))
 
 
-HEADS = ("qa_outputs.",)
-
-
 def load_reader(
     folder: Path, max_tokens: int, *, new_heads: bool = False
 ) -> tuple[BertForQuestionAnswering, BertTokenizer]:
@@ -169,7 +166,8 @@ def load_reader(
 
     With `new_heads` the folder is a plain encoder, and the two heads are drawn from torch's generator.
     """
-    return load_pair_model(BertForQuestionAnswering, folder, "a reader", max_tokens, new=HEADS if new_heads else ())
+    new = ("qa_outputs.",) if new_heads else ()
+    return load_pair_model(BertForQuestionAnswering, folder, "a reader", max_tokens, new=new)
 
 
 save_reader = partial(  # writes what `load_reader` reads

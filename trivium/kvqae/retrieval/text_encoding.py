@@ -45,10 +45,8 @@ class Shard(NamedTuple):
 
 def passage_parts(kb: Path, shard_size: int) -> Iterator[list[Shard]]:
     """Stream the knowledge base in parts of `SHARDS` shards, within which texts are tokenised ahead."""
-    size = knowledge_base_size(kb)
-    batches = stream_passages(kb, batch_size=shard_size, limit=size)
-    shards = (Shard(*batch) for batch in batches)
-    return in_groups(shards, SHARDS)
+    batches = stream_passages(kb, batch_size=shard_size, limit=knowledge_base_size(kb))
+    return in_groups((Shard(*batch) for batch in batches), SHARDS)
 
 
 def encode_part(

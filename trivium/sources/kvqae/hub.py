@@ -143,10 +143,8 @@ def _write_entities(raw: Path, parts: dict[str, Path]) -> dict[str, float]:
 
 def _write_articles(raw: Path, files: dict[str, Path]) -> dict[str, float]:
     path = files["kilt_knowledgesource.json"]
-    count = write_json_lines(
-        raw / "articles.jsonl", (kilt.to_article(record, path, row) for row, record in read_records(path))
-    )
-    return {"articles": float(count)}
+    articles = (kilt.to_article(record, path, row) for row, record in read_records(path))
+    return {"articles": float(write_json_lines(raw / "articles.jsonl", articles))}
 
 
 def _write_viquae(raw: Path, files: dict[str, Path]) -> dict[str, float]:
