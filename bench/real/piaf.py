@@ -29,6 +29,7 @@ from trivium.core.arithmetic import PORTABLE
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.formats.squad import SquadQuestion, read_squad
+from trivium.language.languages import FRENCH
 from trivium.measures.french import exact_match, f1
 from trivium.measures.rouge import is_mangled, rouge_l
 from trivium.sources.plain_weights import save_text
@@ -69,7 +70,7 @@ def measure(folder: Path, work: Path) -> dict[str, Any]:
     references = [question.answers[0][0] for question in questions]
     all_answers = [text for question in piaf.questions for text, _ in question.answers]
     spans = [
-        random_span(question.context, len(reference.split()), rng)
+        random_span(question.context, FRENCH.in_place(question.context), len(reference.split()), rng)
         for question, reference in zip(questions, references, strict=True)
     ]
     systems = {

@@ -26,8 +26,8 @@ def main(
     model = load_parser(parser, parameters.batch)
     table, sentences, cut = annotate(model, read.questions)
     write_table(out, table)
-    found = Counter(table["frame"].to_pylist())
-    by_frame = [found[frame] for frame in model.labels.frames]
+    counts = Counter(table["frame"].to_pylist())
+    by_frame = [counts[frame] for frame in model.labels.frames]
     return {
         "contexts": float(len(contexts)),
         "questions": float(len(read.questions)),

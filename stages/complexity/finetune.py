@@ -1,11 +1,9 @@
 """Stage `complexity-finetune`. Readers fine-tuned on the adaptation corpus, one a model and seed."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from trivium.complexity.readers.finetuning import FinetuneParameters, finetune_job
-from trivium.complexity.readers.interface import ReaderSettings
 from trivium.core.errors import BadInput
 from trivium.core.stage import Context, stage
 from trivium.core.tables import read_json
@@ -13,7 +11,6 @@ from trivium.core.tasks import run_task
 from trivium.nets.cards import write_card
 
 LOADS = {"trivium.complexity.readers.kinds": "complexity.finetune.models.${item.name}.kind"}  # of the family, per cell
-_PROVENANCE = "provenance.json"
 
 
 @stage("complexity.finetune", metrics="metrics/complexity/finetune_{name}_{seed}.json", curves=True)
@@ -34,16 +31,10 @@ def main(
     if not folder.is_dir():
         raise BadInput("no such base model", file=folder, field=f"models.{name}.base",
                        choices=sorted(path.name for path in base.iterdir() if path.is_dir()))  # fmt: skip
-    sets, card = {"train": train, "validation": validation}, _card(settings, seed, folder, train)
-    task = partial(finetune_job, parameters=parameters, seed=seed, base=folder, sets=sets, card=card)
-    return run_task(context, task, out, description=f"{name} {seed}")
-
-
-def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Callable[..., None]:
-    path = base / _PROVENANCE
-    origin = read_json(path) if path.exists() else {"from": settings.base, "licence": "other"}
+    provenance = folder / "provenance.json"
+    origin = read_json(provenance) if provenance.exists() else {"from": settings.base, "licence": "other"}
     weak = " A small configuration that hardly reads: it shows that the path works, no more." if settings.weak else ""
-    return partial(
+    card = partial(
         write_card,
         title=f"{settings.label}, reader of French questions, seed {seed}",
         description=f"Answers a question from a French context with words of that context.{weak}",
@@ -51,3 +42,6 @@ def _card(settings: ReaderSettings, seed: int, base: Path, train: Path) -> Calla
         data=f"{train}, from the world that `world.fquad` in params.yaml names (`sample`: generated sentences)",
         licence=origin["licence"],
     )
+    sets = {"train": train, "validation": validation}
+    task = partial(finetune_job, parameters=parameters, seed=seed, base=folder, sets=sets, card=card)
+    return run_task(context, task, out, description=f"{name} {seed}")

@@ -57,13 +57,13 @@ def main(
     printed, sample = read_parameters(published), parameters.world == "sample"
     of = read_material(complexity | {"page": parameters.model_dump()}, sample, data, measured, printed)
     more = read_thorough(thorough, "score", complexity["world"], sample=of.sample)
-    browser, shown = examples.examples_html(of)
-    told_twice = effects.read_contrasts(of)
+    browser, count = examples.examples_html(of)
+    contrasts = effects.read_contrasts(of)
     front = effects.first_claim_html(of.effects, of.names, of.labels, of.measure)
     sections = {
-        **({"picture": effects.render_contrasts_picture(told_twice)} if told_twice.facts else {}),
-        "claim": effects.render_contrasts_claim(told_twice) if told_twice.facts else front,
-        "contrasts": effects.render_contrasts(told_twice),
+        **({"picture": effects.render_contrasts_picture(contrasts)} if contrasts.facts else {}),
+        "claim": effects.render_contrasts_claim(contrasts) if contrasts.facts else front,
+        "contrasts": effects.render_contrasts(contrasts),
         "table-1": models.table_1(of, more),
         "figure-2": models.figure_2(of),
         "forest": effects.forest(of),
@@ -77,7 +77,7 @@ def main(
     write_part(out, parameters.world, browser | sections)
     partition = of.metrics("partition")
     return {
-        "examples": float(shown),
+        "examples": float(count),
         "models": float(len(of.models)),
         "factors_validated": 0.0 if partition["fallback"] else partition["factors"],
         "factors_found": float(of.held_for_most("found")),

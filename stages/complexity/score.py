@@ -35,10 +35,10 @@ def main(
     ids, references = [row.id for row in examples], [row.answer_text for row in examples]
     frames, elements = [row.frame.frame for row in examples], [row.answer_element for row in examples]
     readers = {name: parameters.readers[name] for name in parameters.run}
-    asked = [file for name in parameters.prompted if (file := prompted / f"{name}.jsonl").is_file()]  # with an endpoint
+    replies = [file for name in parameters.prompted if (file := prompted / f"{name}.jsonl").is_file()]  # of an endpoint
     models = [
         *systems.read_trained(predictions, readers, parameters.seeds, ids),
-        *systems.read_files(asked, "prompted", ids),
+        *systems.read_files(replies, "prompted", ids),
         *systems.read_files(sorted(brought.glob("*.jsonl")), "brought", ids),
         *systems.make_baselines(examples, parameters.seed),
     ]
@@ -53,7 +53,7 @@ def main(
         "frames": float(len(set(frames))),
         "alone_with_their_element": float(sum(elements.count(name) == 1 for name in elements)),
         "mangled_references": float(np.mean([is_mangled(reference) for reference in references])),
-        "prompted_not_run": float(len(parameters.prompted) - len(asked)),
+        "prompted_not_run": float(len(parameters.prompted) - len(replies)),
     }
     for scored, _, numbers in rows:
         metrics |= {f"{scored.system.model}_{name}": value for name, value in numbers.items()}

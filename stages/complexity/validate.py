@@ -38,35 +38,34 @@ def main(
     write_table(out, analysis.effects_table(effects, read.models, table.names))
     analysis.write_agreement(out_agreement, read.models, agreement)
     counts = {"examples": float(len(table.ids)), "baselines_left_out": float(len(read.baselines))}
-    others = _other_readings(factors, read.values, read.models, parameters.smallest_set)
-    return counts | others | _metrics(effects, agreement, read.models, table.names)
+    metrics = counts | _other_readings(factors, read.values, read.models, parameters.smallest_set)
+    metrics |= _metrics(effects, agreement, read.models, table.names)
+    return {name: value for name, value in metrics.items() if not np.isnan(value)}  # undefined values are left out
 
 
 def _other_readings(
     factors: Path, values: NDArray[np.float64], models: Sequence[str], smallest_set: int
 ) -> dict[str, float]:
-    """δ of every model by the other readings of factors, and Mann-Whitney's p where both sets are large enough."""
+    """δ of every model by the other readings of factors, and Mann-Whitney's p, NaN unless both sets are large."""
     metrics = {}
     for factor in read_others(factors):
         codes = encode_answers(read_table(factors, [f"{factor}_other"])[f"{factor}_other"].to_pylist())
-        deltas, said = mean_differences(values, codes[None])[:, 0], codes >= 0
-        p = (
-            mann_whitney(values[:, said], codes[said] == YES)
-            if analysis.large_enough(codes[None], smallest_set)[0]
-            else None
-        )
+        deltas, is_counted = mean_differences(values, codes[None])[:, 0], codes >= 0
+        p = np.full(len(models), np.nan)
+        if analysis.large_enough(codes[None], smallest_set)[0]:
+            p = mann_whitney(values[:, is_counted], codes[is_counted] == YES)
         for row, model in enumerate(models):
             metrics[f"{model}_{factor}_other_delta_points"] = float(deltas[row])
-            metrics |= {} if p is None else {f"{model}_{factor}_other_p": float(p[row])}
-    return {name: value for name, value in metrics.items() if not np.isnan(value)}
+            metrics[f"{model}_{factor}_other_p"] = float(p[row])
+    return metrics
 
 
 def _metrics(
     effects: analysis.Effects, agreement: HardnessAgreement, models: Sequence[str], factors: Sequence[str]
 ) -> dict[str, float]:
-    """Every δ, and in how many models each factor is validated, significant, … ; undefined values are left out."""
+    """Every δ, and in how many models each factor is validated, significant, … ; NaN where it is undefined."""
     verdicts = ("validated", "significant", "holm_significant", "found", "found_holm")
-    values = {
+    return {
         "models": float(len(models)),
         "tests": float((~np.isnan(effects["p"])).sum()),
         "undefined": float(np.isnan(effects["p"]).sum()),
@@ -82,4 +81,3 @@ def _metrics(
             for column, factor in enumerate(factors)
         },
     }
-    return {name: value for name, value in values.items() if not np.isnan(value)}

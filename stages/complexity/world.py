@@ -21,9 +21,8 @@ from trivium.formats.squad import write_squad
 from trivium.sources.complexity import raw
 from trivium.sources.pins import refuse_download
 
-PIAF, FRAMENET = "piaf", "french_framenet"
 EXPORT = "questions.json"  # of Label Studio, in the user's folder
-SOURCES = {"fquad": ("sample", PIAF, "local"), "calor": ("sample", FRAMENET, "local")}
+SOURCES = {"fquad": ("sample", raw.PIAF, "local"), "calor": ("sample", raw.FRAMENET, "local")}
 
 
 class CrossedParameters(Parameters):
@@ -82,13 +81,13 @@ def main(
     ):
         # What is validated is the user's own file where there is one, so that errors name it.
         origin = Path(parameters.local_calor) if parameters.calor == "local" else calor
-        if parameters.fquad == PIAF:
+        if parameters.fquad == raw.PIAF:
             sets = raw.take_piaf(fquad, context.downloads)
         elif parameters.fquad == "local":
             sets = raw.take_fquad(Path(parameters.local_fquad), fquad)
         else:
             sets = write_fquad(sample(), fquad)
-        if parameters.calor == FRAMENET:
+        if parameters.calor == raw.FRAMENET:
             frames, counts = raw.take_french_framenet(calor, context.downloads)
             _ask_people(frames["test"], Path(parameters.local_calor) / EXPORT, calor)
         elif parameters.calor == "local":
@@ -96,7 +95,7 @@ def main(
         else:
             frames = write_calor(sample(), calor)
         questions, syntax = origin / "questions.jsonl", origin / "syntax.conllu"
-        has_questions = parameters.calor != FRAMENET or questions.is_file()
+        has_questions = parameters.calor != raw.FRAMENET or questions.is_file()
         taken_syntax = syntax if syntax.is_file() else None
         counts |= raw.validate_complexity(sets, questions if has_questions else None, frames, taken_syntax)
         counts |= _write_crossed(parameters, crossed)

@@ -53,10 +53,11 @@ def test_best_overlap_sentence():
 def test_random_span_is_so_many_words_of_the_text_from_everywhere():
     rng = np.random.default_rng(0)
     text = "un  deux\u00a0trois quatre"
-    found = {random_span(text, 2, rng) for _ in range(100)}
+    places = FRENCH.in_place(text)
+    found = {random_span(text, places, 2, rng) for _ in range(100)}
     assert found == {"un  deux", "deux\u00a0trois", "trois quatre"}
-    assert random_span(text, 9, rng) == text
-    assert random_span("  ", 1, rng) == ""
+    assert random_span(text, places, 9, rng) == text
+    assert random_span("  ", FRENCH.in_place("  "), 1, rng) == ""
 
 
 def test_donors_are_others_of_the_group_each_used_once():

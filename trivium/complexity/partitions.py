@@ -124,9 +124,9 @@ def definition(part: Part, chosen: Sequence[str], names: Mapping[str, str], *, v
             f"Questions for which exactly {part.level} of {len(chosen)} complexity factors hold: {listed}. A factor "
             f"that counts a question in neither of its sets does not hold for it.\n\n{source}"
         )
-    said = "holds" if part.level == "yes" else "does not hold"
+    verb = "holds" if part.level == "yes" else "does not hold"
     return (
-        f"Questions for which factor {part.factor} ({names[part.factor]}) {said}. Questions in neither set of the "
+        f"Questions for which factor {part.factor} ({names[part.factor]}) {verb}. Questions in neither set of the "
         "factor are left out."
     )
 

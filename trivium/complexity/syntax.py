@@ -57,17 +57,17 @@ def f4_agreement(examples: Sequence[Example], syntax: Trees, gold: Trees) -> dic
 
     κ = (a − e) / (1 − e), a the share of equal answers, e that of independent ones; absent where all say the same.
     """
-    said = []
+    answers = []
     for example in examples:
         ways = [
             arcs(trees.get(example.text.id, ()), example.frame.lexical_unit.span, example.answer)
             for trees in (syntax, gold)
         ]
         if all(case == "path" for case, _ in ways):
-            said.append([(count or 0) >= _FAR for _, count in ways])
-    metrics = {"f4_compared": float(len(said))}
-    if said:
-        ours, theirs = np.array(said).T
+            answers.append([(count or 0) >= _FAR for _, count in ways])
+    metrics = {"f4_compared": float(len(answers))}
+    if answers:
+        ours, theirs = np.array(answers).T
         chance = ours.mean() * theirs.mean() + (1 - ours.mean()) * (1 - theirs.mean())
         metrics |= {"f4_kappa": float(((ours == theirs).mean() - chance) / (1 - chance))} if chance < 1 else {}
     return metrics

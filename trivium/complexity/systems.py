@@ -5,7 +5,6 @@ of span an element takes is shown by `same_group_donors`: its own answers, moved
 element.
 """
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,10 @@ from numpy.typing import NDArray
 
 from trivium.core.errors import BadInput
 from trivium.formats.answer_files import Predictions, read_predictions
-from trivium.formats.framed_texts import Example, Span
-from trivium.language.languages import FRENCH
+from trivium.formats.framed_texts import Example
+from trivium.language.languages import FRENCH, Word
 from trivium.measures.french import words
 
-_TOKEN = re.compile(r"\S+")
 ALONE = -1
 
 
@@ -30,17 +28,13 @@ def best_overlap_sentence(question: str, text: str) -> str:
     return max(candidates, key=lambda sentence: len(stems & FRENCH.content_stems(sentence)), default="")
 
 
-def random_span(text: str, length: int, rng: np.random.Generator, places: Sequence[Span] | None = None) -> str:
-    """`length` consecutive words from anywhere in the text, the whole text if it is shorter; "" without any word.
-
-    `places` are those of the words; None: they stand between white space.
-    """
-    places = [Span(*token.span()) for token in _TOKEN.finditer(text)] if places is None else places
+def random_span(text: str, places: Sequence[Word], length: int, rng: np.random.Generator) -> str:
+    """So many consecutive words of a text, from anywhere; all of them, `places`, if there are fewer; "" without any."""
     if not places:
         return ""
     length = min(length, len(places))
     first = int(rng.integers(len(places) - length + 1))
-    return text[places[first].start : places[first + length - 1].end]
+    return text[places[first].span.start : places[first + length - 1].span.end]
 
 
 def same_group_donors(groups: Sequence[str], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -97,7 +91,8 @@ def make_baselines(examples: Sequence[Example], seed: int) -> list[System]:
     answers = {
         "best_overlap_sentence": {row.id: best_overlap_sentence(row.question, row.text.text) for row in examples},
         "random_span": {
-            row.id: random_span(row.text.text, int(length), rng) for row, length in zip(examples, lengths, strict=True)
+            row.id: random_span(row.text.text, FRENCH.in_place(row.text.text), int(length), rng)
+            for row, length in zip(examples, lengths, strict=True)
         },
     }
     return [

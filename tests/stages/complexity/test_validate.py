@@ -29,7 +29,7 @@ def scores_of(table, models=3, seed=0):
 def test_delta_and_p_are_the_papers():
     table = factor_table()
     scores = scores_of(table)
-    effects = analyse(scores, table, ValidateParameters(measure="rouge_l", **OPTIONS))
+    effects = analyse(scores, table, ValidateParameters(measure="rouge_l", **OPTIONS), np.arange(len(scores)))
     for row, values in enumerate(scores):
         for column, codes in enumerate(table.factors):
             yes, no = values[codes == 1], values[codes == 0]
@@ -193,7 +193,7 @@ def test_the_stage_averages_seeds_and_leaves_baselines_out(world):
     trainings = np.stack(list(scores.values())[:3])
     parameters = ValidateParameters(measure="rouge_l", **OPTIONS)
     effects = analyse(trainings, table, parameters, np.array([0, 0, 1]))
-    of_means = analyse(values, table, parameters)
+    of_means = analyse(values, table, parameters, np.arange(2))
     assert np.array_equal(of_means["p_all"], effects["p_all"])
     assert np.array_equal(of_means["high"][1], effects["high"][1])  # one training
     assert (of_means["high"][0] != effects["high"][0]).all()  # two

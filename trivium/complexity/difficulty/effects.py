@@ -48,8 +48,7 @@ def difficulty_rows(
         clusters: (questions,) number of each question's cluster.
         irt: the questions' difficulties, None where too few models answered.
     """
-    labels = [f"{number:09}" for number in clusters.tolist()]
-    rows = effect_rows(scores, factors, labels, settings)
+    rows = effect_rows(scores, factors, clusters, settings)
     values, codes = np.stack([of.mean(axis=0) for of in scores.values()]), np.stack(list(factors.values()))
     defined = np.array([row["delta"] is not None for row in rows]).reshape(len(values), len(codes))
     costs = np.array([row["holm_significant"] for row in rows]).reshape(defined.shape)

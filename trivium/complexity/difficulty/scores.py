@@ -92,9 +92,10 @@ def random_spans(
 ) -> list[str]:
     """A random span of each question's context, as long as the answer to a random question of the set."""
     lengths = rng.permutation([max(1, len(language.in_place(question.answers[0]))) for question in questions])
-    places = [[word.span for word in texts[question.context].words] for question in questions]
-    drawn = zip(questions, lengths.tolist(), places, strict=True)
-    return [random_span(question.context, length, rng, spans) for question, length, spans in drawn]
+    return [
+        random_span(question.context, texts[question.context].words, length, rng)
+        for question, length in zip(questions, lengths.tolist(), strict=True)
+    ]
 
 
 def score_models(

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from pydantic import Field
 
 from trivium.complexity.effects.analysed_tables import FactorTable, model_means
@@ -61,22 +61,20 @@ class AnalysisParameters(Parameters):
 
 
 def analyse(
-    scores: NDArray[np.float64],
+    trainings: NDArray[np.float64],
     table: FactorTable,
     parameters: AnalysisParameters,
-    of_model: NDArray[np.intp] | None = None,
+    of_model: NDArray[np.intp],
 ) -> Effects:
     """Analyse every model and factor.
 
     A model's δ, its tests and its regression are of its mean scores over its trainings.
 
     Args:
-        scores: (trainings, examples) in [0, 1], in the order of the table.
-        of_model: (trainings,) each one's model, numbers from 0; without it each is a model of its own.
+        trainings: (trainings, examples) scores in [0, 1], in the order of the table.
+        of_model: (trainings,) each one's model, numbers from 0.
     """
-    factors, trainings = table.factors, scores
-    if of_model is not None:
-        scores = model_means(trainings, of_model)
+    factors, scores = table.factors, model_means(trainings, of_model)
     risk, tested = parameters.risk, np.flatnonzero(large_enough(factors, parameters.smallest_set))
     delta = mean_differences(scores, factors)
     # Numbers sort many times faster than names.
@@ -152,7 +150,7 @@ Row = dict[str, str | float | bool | None]
 def effect_rows(
     scores: Mapping[str, NDArray[np.float64]],
     factors: Mapping[str, NDArray[np.int8]],
-    clusters: Sequence[str],
+    clusters: ArrayLike,
     parameters: AnalysisParameters,
 ) -> list[Row]:
     """One row of COLUMNS a model and factor; None where a set is too small or the regression cannot tell factors apart.
@@ -164,15 +162,16 @@ def effect_rows(
         scores: by model, (questions,) or (trainings, questions) in [0, 1]. Of several trainings δ is that of their mean
             scores, and the interval draws trainings, too.
         factors: by name, (questions,) of 1 (yes, expected harder), 0 (no), -1 (neither).
-        clusters: (questions,) the text that each question is about.
+        clusters: (questions,) name or number of the text that each question is about.
     """
-    alike = np.full(len(clusters), "")
+    texts = np.asarray(clusters)
+    alike = np.full(len(texts), "")
     tested: dict[tuple[str, str], Row] = {}
     trainings = [np.atleast_2d(of) for of in scores.values()]
     of_model = np.repeat(np.arange(len(trainings)), [len(of) for of in trainings])
     large = large_enough(np.stack(list(factors.values())), parameters.smallest_set)
     if kept := list(compress(factors, large)):  # alone: a matrix product with more columns rounds δ otherwise
-        table = FactorTable((), np.asarray(clusters), alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
+        table = FactorTable((), texts, alike, alike, tuple(kept), np.stack([factors[f] for f in kept]))
         effects = analyse(np.concatenate(trainings), table, parameters, of_model)
         rows = effects_table(effects, list(scores), kept).select(COLUMNS).to_pylist()
         tested = {(row["model"], row["factor"]): row for row in rows}

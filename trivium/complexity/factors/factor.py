@@ -59,5 +59,5 @@ class Factor(ABC):
 
 def count_in_words(number: int, noun: str) -> str:
     """A number of things in words: `one arc`, `two arcs`, `12 arcs`."""
-    said = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
-    return f"{said} {noun}{'' if number == 1 else 's'}"
+    word = _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+    return f"{word} {noun}{'' if number == 1 else 's'}"

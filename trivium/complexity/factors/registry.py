@@ -66,13 +66,11 @@ def factor_table(
     metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
     for name, answer in judged.items():
         columns |= {name: answer.says, **answer.columns}
-        metrics |= answer.metrics
+        metrics |= answer.metrics | _describe(name, answer.says, elements)
         if answer.other is not None:
             columns[f"{name}_other"] = answer.other
             metrics[f"{name}_other_share"] = sum(map(bool, answer.other)) / len(examples)
             metrics[f"{name}_other_uncounted"] = float(sum(says is None for says in answer.other))
-    for name, answer in judged.items():
-        metrics |= _describe(name, answer.says, elements)
     return pa.table(columns, table_schema(factors)), metrics
 
 

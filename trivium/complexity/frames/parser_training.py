@@ -129,9 +129,8 @@ def parser_job(
     if parameters.kind == "linear":
         from trivium.complexity.frames.linear.parser import LinearFrameParser
 
-        no_frames = frozenset(parameters.no_frames)
         parser = LinearFrameParser.learn(
-            training, no_frames=no_frames, partial=parameters.partial, seed=parameters.seed
+            training, no_frames=frozenset(parameters.no_frames), partial=parameters.partial, seed=parameters.seed
         )
         metrics = {"train_texts": float(len(training))}
     else:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 from transformers import GenerationConfig
 
@@ -22,7 +22,7 @@ from trivium.core.tables import in_groups
 from trivium.formats.squad import SquadQuestion
 from trivium.nets.device import halving_batches
 from trivium.nets.pretrained import load_pretrained
-from trivium.nets.tokens import first_tokens
+from trivium.nets.tokens import first_tokens, pad
 
 _CHUNK = 1000  # texts tokenised at once
 
@@ -110,6 +110,12 @@ class GenerativeReader(Reader):
     @abstractmethod
     def generate(self, prompts: list[list[int]]) -> Tensor:
         """Tokens that follow each prompt, (prompts, tokens), the end-of-text token included."""
+
+    def pad_inputs(self, rows: Sequence[ArrayLike], *, left: bool = False) -> dict[str, Tensor]:
+        """Pad the network's inputs on the right or on the left, on its device."""
+        ids = pad(rows, filler_of(self.tokenizer), left=left)
+        mask = pad([np.ones(np.shape(row)) for row in rows], left=left)
+        return {"input_ids": ids.to(self.module.device), "attention_mask": mask.to(self.module.device)}
 
     def features(self, questions: Sequence[SquadQuestion]) -> Features:
         """A `Pair` a question: its first answer, as after a space, with the end-of-text token.

@@ -61,9 +61,6 @@ def rare_cut(counts: Sequence[int], adaptation: LexicalUnits, balance: str) -> i
         balance: "evaluation" splits the examples most evenly; "adaptation" splits the occurrences in the adaptation
             corpus, where every frame weighs what it counts.
     """
-    if balance == "evaluation":
-        cut = even_cut(counts)
-    else:
-        totals = [sum(units.values()) for units in adaptation.values()]
-        cut = even_cut(totals, totals) if totals else None
+    totals = [sum(units.values()) for units in adaptation.values()]
+    cut = even_cut(counts) if balance == "evaluation" else even_cut(totals, totals)
     return None if cut is None else int(cut)

@@ -21,7 +21,6 @@ from trivium.complexity.readers.generation import (
     GenerativeReader,
     Pair,
     answer_loss,
-    filler_of,
     greedy_config,
     load_generator,
 )
@@ -122,20 +121,17 @@ class CausalReader(GenerativeReader):
     def loss(self, features: Sequence[Pair]) -> Tensor:
         """Mean over the features of the mean cross-entropy of their target tokens; a scalar."""
         device = self.module.device
-        ids = pad([[*pair.prompt, *pair.target] for pair in features], filler_of(self.tokenizer)).to(device)
-        mask = pad([[1] * pair.tokens for pair in features], 0).to(device)
+        inputs = self.pad_inputs([[*pair.prompt, *pair.target] for pair in features])
         labels = pad([[*[IGNORED] * len(pair.prompt), *pair.target] for pair in features], IGNORED).to(device)
         # The token before predicts; logits before the shortest prompt's last token are not needed.
         first = min(len(pair.prompt) for pair in features) - 1
-        kept = torch.arange(first, ids.shape[1] - 1, device=device)
+        kept = torch.arange(first, labels.shape[1] - 1, device=device)
         with autocast(device):
-            output = self.module(input_ids=ids, attention_mask=mask, logits_to_keep=kept)
+            output = self.module(**inputs, logits_to_keep=kept)
         return answer_loss(output.logits, labels[:, first + 1 :])
 
     def generate(self, prompts: list[list[int]]) -> Tensor:
         """Tokens that follow each prompt, (prompts, tokens)."""
-        device = self.module.device
-        ids = pad(prompts, filler_of(self.tokenizer), left=True).to(device)
-        mask = pad([[1] * len(prompt) for prompt in prompts], 0, left=True).to(device)
-        with autocast(device):
-            return self.module.generate(input_ids=ids, attention_mask=mask)[:, ids.shape[1] :]
+        inputs = self.pad_inputs(prompts, left=True)
+        with autocast(self.module.device):
+            return self.module.generate(**inputs)[:, inputs["input_ids"].shape[1] :]

@@ -155,20 +155,20 @@ class ExtractiveReader(Reader):
         a token: a little more than the answer is the target).
         """
         windows, cut = self._windows(questions)
-        targets: list[list[Window]] = [[] for _ in questions]
+        targets: list[Window] = []
         answered, off = set(), set()
         for window in windows:
             question = questions[window.owner]
             text, begin = question.answers[0]
             place = window.place(begin, begin + len(text))
             start, end = place or (0, 0)
-            targets[window.owner].append(replace(window, start=start, end=end))
+            targets.append(replace(window, start=start, end=end))
             if place:
                 answered.add(window.owner)
                 left, right = window.characters(*place)
                 if question.context[left:right].strip() != text.strip():
                     off.add(window.owner)
-        kept = [target for owner, own in enumerate(targets) if owner in answered for target in own]
+        kept = [target for target in targets if target.owner in answered]
         counts = {
             "questions_cut": cut,
             "windows": len(kept),

@@ -18,7 +18,6 @@ from trivium.complexity.readers.generation import (
     GenerativeReader,
     Pair,
     answer_loss,
-    filler_of,
     greedy_config,
     load_generator,
 )
@@ -57,16 +56,11 @@ class Seq2SeqReader(GenerativeReader):
         labels = pad([pair.target for pair in features], IGNORED).to(self.module.device)
         written = self.module.prepare_decoder_input_ids_from_labels(labels)
         with autocast(self.module.device):
-            output = self.module(**self._prompts([pair.prompt for pair in features]), decoder_input_ids=written)
+            output = self.module(**self.pad_inputs([pair.prompt for pair in features]), decoder_input_ids=written)
         return answer_loss(output.logits, labels)
 
     def generate(self, prompts: list[list[int]]) -> Tensor:
         """Tokens of each answer, (prompts, tokens)."""
         with autocast(self.module.device):
             # Without the token that it starts from, which is the end-of-text token of some networks.
-            return self.module.generate(**self._prompts(prompts))[:, 1:]
-
-    def _prompts(self, prompts: Sequence[Any]) -> dict[str, Tensor]:
-        ids = pad(prompts, filler_of(self.tokenizer))
-        mask = pad([[1] * len(prompt) for prompt in prompts], 0)
-        return {"input_ids": ids.to(self.module.device), "attention_mask": mask.to(self.module.device)}
+            return self.module.generate(**self.pad_inputs(prompts))[:, 1:]
