@@ -236,7 +236,7 @@ class Kappa(NamedTuple):
     high: float | None
 
 
-def read_verdicts(path: Path, answers: Mapping[str, Mapping[str, str]]) -> HumanVerdicts:
+def read_verdicts(path: Path, answers: Answers) -> HumanVerdicts:
     """Read the verdicts of a file, or of the files of a folder, by `read_judgements`."""
     judgements, counts = read_judgements(path, set(next(iter(answers.values()))), answers)
     stale = {"stale": float(counts["stale"])}

@@ -73,7 +73,7 @@ def f4_agreement(examples: Sequence[Example], syntax: Trees, gold: Trees) -> dic
     return metrics
 
 
-def placed_words(syntax: Mapping[str, Sequence[Sentence]]) -> list[PlacedWord]:
+def placed_words(syntax: Trees) -> list[PlacedWord]:
     """Words by text, span, and number among the words of that span (those of a multi-word token share it)."""
     words = []
     for identifier, sentences in syntax.items():

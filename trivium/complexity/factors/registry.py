@@ -66,7 +66,7 @@ def factor_table(
     metrics = {"examples": float(len(examples)), "known_forms": float(len(corpora.inflections))}
     for name, answer in judged.items():
         columns |= {name: answer.says, **answer.columns}
-        metrics |= answer.metrics | _describe(name, answer.says, elements)
+        metrics |= {**answer.metrics, **_describe(name, answer.says, elements)}
         if answer.other is not None:
             columns[f"{name}_other"] = answer.other
             metrics[f"{name}_other_share"] = sum(map(bool, answer.other)) / len(examples)

@@ -8,7 +8,7 @@ from typing import Any
 from trivium.complexity.frames.labels import MostFrequentFrame
 from trivium.complexity.frames.parser_folder import AnyParser
 from trivium.complexity.frames.tagger import FrameParser
-from trivium.complexity.frames.windows import place_frames
+from trivium.complexity.frames.windows import Instances, place_frames
 from trivium.formats.framed_texts import AnnotatedText, FrameInstance
 from trivium.measures.frames import SetScore, f1_randomization, mcnemar_exact, score_sets
 
@@ -35,7 +35,7 @@ def elements_in(frames: Iterable[FrameInstance]) -> set[Item]:
 
 
 def score_texts(
-    predicted: Sequence[Sequence[FrameInstance]],
+    predicted: Instances,
     texts: Sequence[AnnotatedText],
     items: Callable[[Iterable[FrameInstance]], set[Item]],
 ) -> list[SetScore]:
@@ -107,7 +107,7 @@ def evaluate(
     return metrics, [_row(frame, predicted, gold, list(zip(names, right, theirs, strict=True))) for frame in every]
 
 
-def _right(named: Sequence[Sequence[str]], gold: Sequence[Sequence[FrameInstance]]) -> list[bool]:
+def _right(named: Sequence[Sequence[str]], gold: Instances) -> list[bool]:
     """Whether the named frame of each gold trigger is right."""
     return [
         name == instance.frame
@@ -116,12 +116,7 @@ def _right(named: Sequence[Sequence[str]], gold: Sequence[Sequence[FrameInstance
     ]
 
 
-def _row(
-    frame: str,
-    predicted: Sequence[Sequence[FrameInstance]],
-    gold: Sequence[Sequence[FrameInstance]],
-    right: Sequence[tuple[str, bool, bool]],
-) -> dict[str, Any]:
+def _row(frame: str, predicted: Instances, gold: Instances, right: Sequence[tuple[str, bool, bool]]) -> dict[str, Any]:
     """One frame's scores; `right` says of every gold trigger its frame, and whether parser and baseline name it."""
     only, true = (
         [[instance for instance in frames if instance.frame == frame] for frames in side] for side in (predicted, gold)

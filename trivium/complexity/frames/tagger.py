@@ -15,7 +15,7 @@ from tqdm import tqdm
 from transformers import PreTrainedTokenizerBase
 
 from trivium.complexity.frames.labels import UNKNOWN, FrameLabels, form_of
-from trivium.complexity.frames.windows import Window, place_frames, span_of, windows_of, words_of
+from trivium.complexity.frames.windows import Instances, Window, place_frames, span_of, windows_of, words_of
 from trivium.formats.framed_texts import FrameElement, FrameInstance, LexicalUnit, Span
 from trivium.measures.frames import best_bio_tags, bio_spans
 from trivium.nets.device import halving_batches, length_sorted_batches
@@ -24,7 +24,6 @@ from trivium.nets.tokens import pad
 
 Trigger = tuple[int, int, int]  # frame, first word, last word
 Restrict = Callable[["Reading", NDArray[np.float32]], None]  # sets log-probabilities (words, tags) to −∞, in place
-Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 
 @dataclass(frozen=True)

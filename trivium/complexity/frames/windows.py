@@ -16,6 +16,7 @@ from trivium.formats.framed_texts import FrameInstance, Span
 from trivium.language.languages import cut
 
 Match = TypeVar("Match")
+Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 # An elided word ends with its apostrophe: l' armée. Combining marks (NFD) belong to their letter.
 _WORD = re.compile(r"(?:\w[\u0300-\u036f]*)+['’]?|[^\w\s]")
@@ -114,9 +115,7 @@ class PlacedFrame:
     last: int
 
 
-def place_frames(
-    instances: Sequence[Sequence[FrameInstance]], windows: Sequence[Window]
-) -> tuple[list[PlacedFrame], int]:
+def place_frames(instances: Instances, windows: Sequence[Window]) -> tuple[list[PlacedFrame], int]:
     """Every frame of each text whose trigger is inside one window, in order, and how many triggers are not."""
     by_text: dict[int, list[Window]] = {}
     for window in windows:

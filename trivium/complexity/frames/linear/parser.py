@@ -20,7 +20,7 @@ from trivium.complexity.frames.labels import FrameLabels, collect_labels
 from trivium.complexity.frames.linear import features as hashed
 from trivium.complexity.frames.linear.elements import Elements, EvokedFrame, learn_elements
 from trivium.complexity.frames.linear.features import Features, Stretch, Weights, Words
-from trivium.complexity.frames.windows import longest_matches, sentences_of
+from trivium.complexity.frames.windows import Instances, longest_matches, sentences_of
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_json
 from trivium.formats.framed_texts import AnnotatedText, FrameElement, FrameInstance, LexicalUnit
@@ -31,7 +31,6 @@ PENALTY = 1e-4
 NEAR = 6  # words on each side of a trigger that are known to be near
 WEIGHTS = "linear.npz"
 Pieces = Sequence[tuple[int, Words]]  # sentences: the number of the text, the words
-Instances = Sequence[Sequence[FrameInstance]]  # of each text
 
 
 class Triggers:
