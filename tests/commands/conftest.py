@@ -4,7 +4,7 @@ import pytest
 from PIL import Image
 
 from tests.commands.shared_project import write_shared_project
-from trivium.commands.push import pack_output, write_folder
+from trivium.commands import cli
 
 
 @pytest.fixture(scope="session")
@@ -31,8 +31,9 @@ def shared(built, tmp_path, monkeypatch):
 
     def push(path):
         out = tmp_path / path.replace("/", "_")
-        with pack_output(built, path, str(out), hub=False) as files:
-            write_folder(files, out)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(built)
+            cli.run("push", [path, "--folder", str(out), "--send"])
         return out
 
     return push

@@ -26,7 +26,7 @@ from trivium.vision.local_descriptors.delg_files import (
 )
 
 LISTS = Path("data/kvqae/compared_images")
-ASKED = "asked"
+REQUEST = "asked"
 AFTER = "Then: `dvc repro -f -s kvqae-rrt kvqae-local_features`, and `make repro` (kvqae.rrt.use must be true)."
 CONFIGURATION = "r50delg_gldv2clean_config.pbtxt"  # beside the tool; of the weights that the authors' RRT reads
 
@@ -42,7 +42,7 @@ def ask_for(root: Path, side: str) -> str:
     missing = without_features(names, folder / side, shared_names(images.names))
     limits = used_values(parameters, "kvqae.pictures")
     listed = []
-    with write_folder(folder / ASKED / side) as temporary:
+    with write_folder(folder / REQUEST / side) as temporary:
         for name in tqdm(missing, desc=f"images, {side}", unit="image", mininterval=5, leave=False):
             data = images.read(name)
             try:  # the tool stops at a picture that cannot be read
@@ -58,7 +58,7 @@ def ask_for(root: Path, side: str) -> str:
     if left := len(missing) - len(listed):
         lines.append(f"  {left} cannot be read, or have a name that no file can have: RRT does without their features")
     if listed:
-        images_folder = (folder / ASKED / side).resolve()
+        images_folder = (folder / REQUEST / side).resolve()
         words = ["python", "extract_features.py", "--delf_config_path", CONFIGURATION, "--image_set", "index"]
         words += ["--dataset_file_path", str(images_folder / "images.mat"), "--images_dir", str(images_folder)]
         words += ["--output_features_dir", str(folder.resolve() / side)]

@@ -19,14 +19,13 @@ from pathlib import Path, PurePosixPath
 
 from trivium.commands.sharing import Output, base_in, card_of, files_in, pattern_of, shareable
 from trivium.complexity.readers.interface import SETTINGS
-from trivium.core.atomic import write_atomically
+from trivium.core.atomic import write_folder
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json
 from trivium.nets.cards import CARD
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 
 TOKEN = "HF_TOKEN"
-Files = Mapping[str, Path]  # {path there: a file}
 WEAK = "A small configuration that hardly reads: it shows that the path works, no more."
 
 
@@ -181,7 +180,10 @@ def run(arguments: Namespace) -> None:
         if arguments.send and hub:
             print(f"Sent: {send(files, hub, kinds[path])}")
         elif arguments.send:
-            write_folder(files, folder)
+            with write_folder(folder) as part:
+                for name, file in files.items():
+                    (part / name).parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, part / name)
             print(f"Written: {folder}")
         else:
             target = f"the {kinds[path]} repository {hub}" if hub else f"the folder {folder}"
@@ -190,16 +192,8 @@ def run(arguments: Namespace) -> None:
             print("\n".join([card, *rows, f"Nothing was sent. With --send this goes to {target}."]))
 
 
-def write_folder(files: Files, folder: Path) -> None:
-    """Copy the files; the folder is complete or absent."""
-    with write_atomically(folder) as part:
-        for name, file in files.items():
-            (part / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, part / name)
-
-
-def send(files: Files, repository: str, kind: str) -> str:
-    """Put the files into a repository of the hub in one commit; a new one is private.
+def send(files: Mapping[str, Path], repository: str, kind: str) -> str:
+    """Put files, by their paths there, into a repository of the hub in one commit; a new one is private.
 
     A repository that is there keeps who may see it. The token is the environment's and no other.
 

@@ -28,7 +28,7 @@ Scores = NDArray[np.float64]
 Cosines = Mapping[str, Mapping[int, float]]  # encoder → entry → cosine of its best picture
 COLDEST, HOTTEST = 0.02, 20.0  # bounds of the temperature
 FEWEST_PAIRS = 10  # with fewer, no temperature is fitted
-ASKED, COMPARED = 1000, 2000  # most pictures that calibrate, and that each of them is compared with for μ and σ
+QUERIES, OTHERS = 1000, 2000  # most pictures that calibrate, and that each of them is compared with for μ and σ
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,11 @@ def calibrate(
     pictures = pictures[eligible[pictures]]
     impostors = [
         best
-        for picture in np.sort(draw.permutation(pictures)[:ASKED]).tolist()
+        for picture in np.sort(draw.permutation(pictures)[:QUERIES]).tolist()
         for best in ask(vectors_of(picture), owners != owners[picture])[1][:1].tolist()
     ]
     _, entry, counts = np.unique(owners[pictures], return_inverse=True, return_counts=True)
-    twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:ASKED]).tolist()
+    twins = np.sort(draw.permutation(pictures[counts[entry] > 1])[:QUERIES]).tolist()
     rows = np.arange(len(owners))
     choices = [pair for picture in twins for pair in choose(picture, vectors_of(picture), rows != picture)]
     if len(choices) < FEWEST_PAIRS:
@@ -150,7 +150,7 @@ def calibrate(
 
 def _scale(system: Pictured, draw: np.random.Generator) -> tuple[float, float]:
     """Compute mean and deviation of cosines between pictures of different entries; (0, 1) without any."""
-    chosen = [np.sort(draw.permutation(len(system.pictures))[:most]) for most in (ASKED, COMPARED)]
+    chosen = [np.sort(draw.permutation(len(system.pictures))[:most]) for most in (QUERIES, OTHERS)]
     left, right = (np.asarray(system.matrix[rows], np.float32) for rows in chosen)
     different = system.owners[chosen[0]][:, None] != system.owners[chosen[1]][None]
     scale = scale_of((left @ right.T)[different].astype(np.float64))
