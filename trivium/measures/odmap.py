@@ -62,16 +62,17 @@ def ranks_of_embeddings(
     """1 + the number of items of other owners whose inner product is at least that of the best own one, (queries,).
 
     Products are computed in float64 and rounded to float32. So equal vectors tie, and the ranks do not depend on how
-    the product was cut. Queries are (queries, width), the gallery (items, width), perhaps memory-mapped float16.
-    `ValueError`: a value that is not finite, or a query without an own item.
+    the product was cut. Queries are (queries, width), the gallery (items, width), perhaps memory-mapped float16; either
+    may have several vectors, (…, sides, width), of which the best one counts. `ValueError`: a value that is not finite,
+    or a query without an own item.
     """
     owners, of_gallery = np.asarray(query_owners), np.asarray(gallery_owners)
-    vectors, items = _finite(queries), _finite(gallery)
+    vectors, items = _finite_sides(queries), _finite_sides(gallery)
     ranks = np.empty(len(vectors), dtype=np.int64)
-    size = max(1, _SCORES // max(1, len(items)))
+    size = max(1, _SCORES // max(1, vectors.shape[1] * items.shape[1] * len(items)))
     for start in range(0, len(vectors), size):
         part = slice(start, start + size)
-        scores = (vectors[part] @ items.T).astype(np.float32)
+        scores = np.tensordot(vectors[part], items, axes=(2, 2)).astype(np.float32).max(axis=(1, 3))
         is_own = owners[part, None] == of_gallery
         if not is_own.any(axis=1).all():
             raise ValueError(f"query {start + is_own.any(axis=1).argmin()} has no item of its own in the gallery")
@@ -80,11 +81,12 @@ def ranks_of_embeddings(
     return ranks
 
 
-def _finite(vectors: NDArray) -> NDArray[np.float64]:
+def _finite_sides(vectors: NDArray) -> NDArray[np.float64]:
+    """(n, sides, width) of (n, width), or of what has several sides already."""
     vectors = np.asarray(vectors, dtype=np.float64)
     if not np.isfinite(vectors).all():
         raise ValueError("NaN or infinite value in an embedding")
-    return vectors
+    return vectors[:, None] if vectors.ndim == 2 else vectors
 
 
 def occurrence_skew(neighbours: ArrayLike, size: int) -> float:

@@ -23,11 +23,9 @@ from trivium.decorrelation.benchmark.benchmark_set import LEAST_SHARE, Benchmark
 from trivium.decorrelation.benchmark.embeddings import SetVectors, stream_pictures
 from trivium.decorrelation.evaluation.answers import CUTOFFS, ODMAP, RECALL, chance, judge, recalls
 from trivium.decorrelation.evaluation.tables import PictureBootstrap
-from trivium.decorrelation.retrieval.ranking import Retriever, top_captions
+from trivium.decorrelation.retrieval.ranking import Retriever
 from trivium.decorrelation.retrieval.sharded_model import EncodedPictures, PictureSet, ShardedModel, Vectors, load_once
 from trivium.measures.odmap import Ranks
-
-_PICTURES = 16  # with all their vectors, against all texts
 
 
 @dataclass(frozen=True)
@@ -104,9 +102,8 @@ def answer(
     Where the model has `match`, the best `candidates` are scored again, at least as many as are retrieved; 0: none;
     None: as many as the graph does on this data set, or where it says nothing, as the paper on COCO (256).
     """
-    if vectors.pictures.ndim == 3:
-        return _answer_by_sides(benchmark, vectors)
-    match = getattr(model, "match", None) if candidates != 0 else None
+    has_sides = vectors.pictures.ndim == 3
+    match = None if candidates == 0 or has_sides else getattr(model, "match", None)
     encoded = {
         part: EncodedPictures(made, None if match is None else partial(_match, match, part, batch))
         for part, made in ((benchmark.pictures, vectors.pictures), (benchmark.painted, vectors.painted))
@@ -118,10 +115,13 @@ def answer(
 
 def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors) -> SetAnswers:
     """Answer a set by a retriever; `without` are the vectors of y′."""
+    queries = benchmark.pairs.queries
+    whole = benchmark.rows_of(benchmark.queries.pictures[queries])
+    both = retriever.gallery[benchmark.pairs.captions], without
     pairs = []
-    for part, rows in _pictures_of_pairs(benchmark):
+    for part, rows in ((benchmark.pictures, whole), (benchmark.painted, queries)):
         encoded = retriever.encode(part)
-        scores = _pair_products(encoded.vectors[rows], benchmark, retriever.gallery, without)
+        scores = np.stack([score_own(encoded.vectors[rows], own) for own in both], axis=1)
         if encoded.match is not None:
             texts: list[list[str]] = [[] for _ in part.names]
             for row, caption, text in zip(rows, benchmark.pairs.captions, benchmark.pairs.texts, strict=True):
@@ -137,52 +137,10 @@ def _answers_of(retriever: Retriever, benchmark: BenchmarkSet, without: Vectors)
     )
 
 
-def _pictures_of_pairs(benchmark: BenchmarkSet) -> list[tuple[PictureSet, NDArray[np.int64]]]:
-    """The whole and the painted pictures, each with the row of every pair's picture."""
-    queries = benchmark.pairs.queries
-    whole = benchmark.rows_of(benchmark.queries.pictures[queries])
-    return [(benchmark.pictures, whole), (benchmark.painted, queries)]
-
-
-def _pair_products(
-    pictures: Vectors, benchmark: BenchmarkSet, captions: Vectors, without: Vectors
-) -> NDArray[np.float32]:
-    """(pairs, 2): score of each pair's picture with y and with y′."""
-    return np.stack([by_side(pictures, texts) for texts in (captions[benchmark.pairs.captions], without)], axis=1)
-
-
-def by_side(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
-    """Score of each of n pictures with its own text, (n,); vectors (n, d) or (n, sides, d), and (n, d)."""
+def score_own(pictures: Vectors, texts: Vectors) -> NDArray[np.float32]:
+    """Score each of n pictures with its own text, (n,); vectors (n, d) or (n, sides, d), and (n, d)."""
     products = np.einsum("n...d,nd->n...", pictures, texts, dtype=np.float64).astype(np.float32)
     return products.max(axis=1) if products.ndim == 2 else products
-
-
-def _answer_by_sides(benchmark: BenchmarkSet, vectors: SetVectors) -> SetAnswers:
-    """Do the same as `_answers_of` where a picture has several vectors."""
-    count, depth = len(vectors.painted), max(CUTOFFS)
-    # Who is among the best of all by its best side is among the best of that side.
-    scores, rows = top_captions(vectors.painted.reshape(-1, vectors.painted.shape[2]), vectors.captions, depth)
-    captions = np.empty((count, depth), np.int64)
-    for query, (values, candidates) in enumerate(zip(scores.reshape(count, -1), rows.reshape(count, -1), strict=True)):
-        ranked = candidates[np.lexsort((candidates, -values))]
-        _, first = np.unique(ranked, return_index=True)
-        captions[query] = benchmark.captions.ids[ranked[np.sort(first)[:depth]]]
-    test = benchmark.captions.test
-    texts, owners, own = vectors.captions[test], benchmark.captions.pictures[test], np.array(benchmark.pictures.owners)
-    best = by_side(vectors.pictures[benchmark.rows_of(owners)], texts)
-    to_text, to_image = np.ones(len(own), np.int64), np.ones(len(owners), np.int64)
-    for start in range(0, len(own), _PICTURES):
-        part = slice(start, start + _PICTURES)
-        products = np.float32(vectors.pictures[part].astype(np.float64) @ texts.T).max(axis=1)
-        theirs = own[part, None] == owners
-        bar = np.where(theirs, products, -np.inf).max(axis=1, keepdims=True)
-        to_text[part] += ((products >= bar) & ~theirs).sum(axis=1)
-        to_image += ((products >= best) & ~theirs).sum(axis=0)
-    pairs = [
-        _pair_products(pictures[rows], benchmark, vectors.captions, vectors.without)
-        for pictures, (_, rows) in zip((vectors.pictures, vectors.painted), _pictures_of_pairs(benchmark), strict=True)
-    ]
-    return SetAnswers(captions, to_text, to_image, np.stack(pairs, axis=1))
 
 
 STILL_NAMED, TESTED = "still_named", "odmap@1_tested"

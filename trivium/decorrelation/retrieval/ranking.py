@@ -37,18 +37,28 @@ from trivium.formats.corpus_table import load_corpus
 from trivium.formats.picture_corpora import IMAGES
 from trivium.formats.pictures import Picture, Removal
 from trivium.measures.odmap import Ranks, ranks_of_embeddings
-from trivium.vision.neighbours import Ids, Scores, exact_search
+from trivium.vision.neighbours import Ids, Scores, exact_search, merge
 
 
 def top_captions(queries: NDArray, gallery: NDArray, k: int) -> tuple[Scores, Ids]:
     """The k captions of largest inner product with each query, (queries, k), exactly; equal scores by lower row.
+
+    Of a query with several vectors, (queries, sides, d), the best one counts.
 
     Raises:
         BadInput: k larger than the gallery or below 1; or see `exact_search`.
     """
     if not 1 <= k <= len(gallery):
         raise BadInput("more captions asked for than there are", field="k", got=k, expected=f"1 to {len(gallery)}")
-    return exact_search(queries, gallery, k)
+    if queries.ndim == 2:
+        return exact_search(queries, gallery, k)
+    # What is among the best of all by its best side is among the best of that side.
+    by_side = exact_search(queries.reshape(-1, queries.shape[2]), gallery, k)
+    scores, rows = (part.reshape(len(queries), -1) for part in by_side)
+    order = np.lexsort((-scores, rows), axis=1)
+    scores, rows = np.take_along_axis(scores, order, 1), np.take_along_axis(rows, order, 1)
+    scores[:, 1:][rows[:, 1:] == rows[:, :-1]] = -np.inf  # a caption's other sides
+    return merge([(scores, rows)], k)
 
 
 Match = Callable[[Sequence[Sequence[str]]], Sequence[NDArray[np.float32]]]  # scores of each picture with its texts
@@ -62,8 +72,7 @@ def match_captions(match: Match, texts: Sequence[str], first: tuple[Scores, Ids]
     """
     scores, rows = first
     rescored = scores + np.stack(match([[texts[row] for row in candidates] for candidates in rows]))
-    order = np.lexsort((rows, -rescored), axis=1)
-    return np.take_along_axis(rescored, order, 1), np.take_along_axis(rows, order, 1)
+    return merge([(rescored, rows)], rows.shape[1])
 
 
 def match_pictures(match: Match, pictures: int, texts: Sequence[str], first: tuple[Scores, Ids]) -> tuple[Scores, Ids]:
