@@ -39,17 +39,15 @@ def main(
     used = [picture for picture in corpus.pictures if picture.split in splits]
     named = removals.read_named_classes(phrases)
     tally: removals.Tally = Counter()
-    rejected: Counter[str] = Counter()
     boxes: list[Removal] = []
 
     def search_all() -> Iterator[Removal]:
         alone = 1 if len(used) <= PICTURES else None  # a worker takes a second to start
         search, parts = partial(removals.search_shard, parameters=parameters), removals.shards(used, named, PICTURES)
-        for result in context.engine.map(search, parts, description="pictures", processes=alone):
-            tally.update(result.tally)
-            rejected.update(result.rejected)
-            boxes.extend(result.boxes)
-            yield from result.removals
+        for some, own_boxes, counts in context.engine.map(search, parts, description="pictures", processes=alone):
+            tally.update(counts)
+            boxes.extend(own_boxes)
+            yield from some
 
     with write_folder(out) as folder:
         removals.write_removals(folder / "removals.parquet", search_all())
@@ -70,5 +68,5 @@ def main(
         "drawn_unnamed": removals.total(tally, "drawn_unnamed", ["train"]),
         **{column: removals.total(tally, column) for column in removals.REJECTED},
         "empty_boxes": float(len(boxes)),
-        **{f"rejected_{reason}": float(rejected[reason]) for reason in removals.EMPTY_REASONS},
+        **{f"rejected_{reason}": removals.total(tally, reason) for reason in removals.EMPTY_REASONS},
     }

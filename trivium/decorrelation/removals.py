@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -85,13 +85,10 @@ def segmentation_regions(picture: Picture) -> Regions:
     return Regions(picture.classes, cells, np.ones((1, 1), bool))
 
 
-RegionKind = Literal["box", "segmentation"]
-
-
 class RemovalsParameters(Parameters):
     """Section `decorrelation.removals`."""
 
-    region: RegionKind = Field(description="What counts as an object's region, and is painted over")
+    region: Literal["box", "segmentation"] = Field(description="What counts as an object's region, and is painted over")
     delta1: float = Field(gt=0, le=1, description="δ1: of a class that stays, less than this share is covered")
     delta2: float = Field(ge=0, le=1, description="δ2: a class of which more than this share is covered goes too")
     delta3: float = Field(gt=0, le=1, description="δ3: less than this share of the picture is covered")
@@ -151,7 +148,7 @@ def eligible(
 
 
 Named = Mapping[int, Collection[str]]  # by picture, the classes that its captions name
-Tally = Counter[tuple[str, str, str]]  # (split, class, column) → how many
+Tally = Counter[tuple[str, str, str]]  # (split, class or "", column) → how many
 
 
 def draw_classes(
@@ -229,22 +226,20 @@ def _eligible_classes(
 EMPTY_REASONS = ("empty_no_object", "empty_no_place")
 
 
-def find_empty_boxes(
-    pictures: Iterable[Picture], *, tries: int, seed: int, rejected: Counter[str]
-) -> Iterator[Removal]:
+def find_empty_boxes(pictures: Iterable[Picture], *, tries: int, seed: int, tally: Tally) -> Iterator[Removal]:
     """Find a box in every picture without anything that is annotated, as removals of no class.
 
-    It depends on the picture and `seed` alone. `rejected` takes the counts of pictures without a box, by
+    It depends on the picture and `seed` alone. `tally` takes the counts of pictures without a box, by split and
     EMPTY_REASONS.
     """
     for picture in pictures:
         boxes, (height, width) = [instance.box for instance in picture.objects], (picture.height, picture.width)
         if not boxes:
-            rejected["empty_no_object"] += 1
+            tally[picture.split, "", "empty_no_object"] += 1
             continue
         box = empty_box(boxes, height, width, others=picture.others, tries=tries, seed=(seed, picture.id))
         if box is None:
-            rejected["empty_no_place"] += 1
+            tally[picture.split, "", "empty_no_place"] += 1
             continue
         decision = Eligible((), picture.classes, box[2] * box[3] / (width * height))
         yield _removal(picture, "", decision, rasterise_boxes([box], height, width), drawn=True)
@@ -274,30 +269,23 @@ def empty_box(
 Shard = tuple[Sequence[Picture], Named]
 
 
-class SearchResult(NamedTuple):
-    """Results of a shard's pictures, in order: removals, test pictures' boxes without objects, and both counts."""
-
-    removals: list[Removal]
-    boxes: list[Removal]
-    tally: Tally
-    rejected: Counter[str]
-
-
 def shards(pictures: Sequence[Picture], named: Named, size: int) -> Iterator[Shard]:
     """The pictures, `size` at a time, each time with the classes that their own captions name."""
     for part in in_groups(pictures, size):
         yield part, {picture.id: named[picture.id] for picture in part if picture.id in named}
 
 
-def search_shard(shard: Shard, *, parameters: RemovalsParameters) -> SearchResult:
-    """Find the removals of a shard's pictures, and boxes without objects; see `find_removals`, `empty_box`."""
+def search_shard(shard: Shard, *, parameters: RemovalsParameters) -> tuple[list[Removal], list[Removal], Tally]:
+    """Find the removals of a shard's pictures, in order, and boxes without objects in its test pictures; with counts.
+
+    See `find_removals` and `find_empty_boxes`.
+    """
     pictures, named = shard
     tally: Tally = Counter()
-    rejected: Counter[str] = Counter()
     tested = (picture for picture in pictures if picture.split == "test")
     removals = list(find_removals(pictures, named, parameters, tally))
-    boxes = list(find_empty_boxes(tested, tries=parameters.empty_tries, seed=parameters.seed, rejected=rejected))
-    return SearchResult(removals, boxes, tally, rejected)
+    boxes = list(find_empty_boxes(tested, tries=parameters.empty_tries, seed=parameters.seed, tally=tally))
+    return removals, boxes, tally
 
 
 USED: tuple[Split, ...] = ("train", "test")  # nothing is chosen by synthetic validation pictures
@@ -325,7 +313,7 @@ def total(tally: Tally, column: str, splits: Sequence[Split] = USED) -> float:
     return float(sum(count for (split, _, name), count in tally.items() if name == column and split in splits))
 
 
-SCHEMA = pa.schema(
+SCHEMA = pa.schema(  # the fields of `Removal`, in their order
     [
         ("removal", pa.string()),
         ("picture", pa.int64()),
@@ -342,25 +330,17 @@ SCHEMA = pa.schema(
     ]
 )
 PAIRS = pa.schema([("removal", pa.string()), ("picture", pa.int64()), ("caption", pa.int64()), ("text", pa.string())])
-_FIELDS = {"removal": "id", "class": "class_name"}  # of `Removal`, where a column has another name
 _ROWS = 4096  # written at a time
 
 
 def write_removals(path: Path, removals: Iterable[Removal]) -> None:
     """Write removals as Parquet, in the order given, a few thousand in memory at a time."""
-    chunks = (
-        [{name: getattr(removal, _FIELDS.get(name, name)) for name in SCHEMA.names} for removal in chunk]
-        for chunk in in_groups(removals, _ROWS)
-    )
-    write_table(path, (pa.RecordBatch.from_pylist(rows, schema=SCHEMA) for rows in chunks), SCHEMA)
+    rows = (dict(zip(SCHEMA.names, vars(removal).values(), strict=True)) for removal in removals)
+    batches = (pa.RecordBatch.from_pylist(chunk, schema=SCHEMA) for chunk in in_groups(rows, _ROWS))
+    write_table(path, batches, SCHEMA)
 
 
 def read_removals(path: Path) -> list[Removal]:
     """The removals, in the file's order."""
-    removals = []
-    for row in read_table(path, SCHEMA.names).to_pylist():
-        fields: dict[str, Any] = {
-            _FIELDS.get(name, name): tuple(value) if isinstance(value, list) else value for name, value in row.items()
-        }
-        removals.append(Removal(**fields))
-    return removals
+    rows = read_table(path, SCHEMA.names).select(SCHEMA.names).to_pylist()
+    return [Removal(*(tuple(value) if isinstance(value, list) else value for value in row.values())) for row in rows]

@@ -143,7 +143,7 @@ def test_order_of_objects_and_pictures_changes_nothing():
     assert len(first) > 50
     assert first == second
     boxes, again = (
-        sorted(find_empty_boxes(some, tries=20, seed=3, rejected=Counter()), key=lambda r: r.id)
+        sorted(find_empty_boxes(some, tries=20, seed=3, tally=Counter()), key=lambda r: r.id)
         for some in (pictures, shuffled)
     )
     assert len(boxes) > 20
@@ -235,17 +235,17 @@ def test_an_empty_box_is_as_large_as_an_object_and_touches_none():
 
 
 def test_an_empty_box_holds_nothing_of_no_class_either():
-    rejected = Counter()
+    tally = Counter()
     left = ((0.0, 0.0, 50.0, 60.0),)
     pictures = [replace(scene(DOG, identifier=number), others=left) for number in range(40)]
-    found = list(find_empty_boxes(pictures, tries=200, seed=0, rejected=rejected))
+    found = list(find_empty_boxes(pictures, tries=200, seed=0, tally=tally))
     assert len(found) == 40
     for each in found:
         assert not decode(each.mask, 100, 100)[:60, :50].any()
         assert each.share == 0.04  # still as large as the dog
     everywhere = replace(scene(DOG), others=((0.0, 0.0, 100.0, 100.0),))
-    assert list(find_empty_boxes([everywhere], tries=200, seed=0, rejected=rejected)) == []
-    assert rejected == {"empty_no_place": 1}
+    assert list(find_empty_boxes([everywhere], tries=200, seed=0, tally=tally)) == []
+    assert tally == {("test", "", "empty_no_place"): 1}
 
 
 # The stage, from files to files
