@@ -1,7 +1,7 @@
 """Stage `decorrelation-world`. Pictures with objects and captions: made here, downloaded, or your own."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import Field, field_validator
 
@@ -9,7 +9,7 @@ from sample.scenes.scene_world import ScenesParameters, write_sample
 from trivium.core.atomic import write_atomically
 from trivium.core.errors import BadInput, naming
 from trivium.core.parameters import own_folder, shared
-from trivium.core.stage import Context, stage
+from trivium.core.stage import Context, Source, stage
 from trivium.core.tables import write_json
 from trivium.decorrelation.co_occurrence import count_co_occurrence, partner_metrics, write_co_occurrence
 from trivium.formats.corpus_table import write_corpus
@@ -17,13 +17,6 @@ from trivium.formats.picture_corpora import CLASSES, IMAGES, read_corpus
 from trivium.formats.pictures import SPLITS, Split
 from trivium.sources.decorrelation.checks import validate_decorrelation
 from trivium.sources.pins import refuse_download
-
-SOURCES = {  # of each data set
-    "coco": ("sample", "hub", "local"),
-    "flickr30k": ("sample", "hub", "local"),
-    "control": ("sample",),
-}
-
 
 EntityType = Literal["people", "clothing", "bodyparts", "animals", "vehicles", "instruments", "scene", "other"]
 
@@ -53,7 +46,7 @@ def main(
     parameters: DecorrelationWorldParameters,
     context: Context,
     *,
-    dataset: str,
+    dataset: Literal["coco", "flickr30k", "control"],
     out: Path = Path("data/decorrelation/raw/{dataset}"),
     out_co_occurrence: Path = Path("metrics/decorrelation/co_occurrence_{dataset}.csv"),
 ) -> dict[str, float]:
@@ -87,8 +80,9 @@ def main(
 
 
 def _check(dataset: str, source: str, local: str) -> None:
-    if source not in SOURCES[dataset]:
-        raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=SOURCES[dataset])
+    sources = ("sample",) if dataset == "control" else get_args(Source)
+    if source not in sources:
+        raise BadInput("no such source", field=f"world.{dataset}", got=source, choices=sources)
     if dataset == "flickr30k" and source == "hub":
         raise refuse_download(dataset, folders=(IMAGES,))
     if source == "local":

@@ -30,7 +30,7 @@ from trivium.formats.masks import Box
 from trivium.formats.pictures import Caption, Corpus, Object, Phrase, Picture, Split
 
 SPLIT_FILE, INSTANCES, ENTITIES, IMAGES = "karpathy.json", "instances.json", "entities.zip", "images"
-CLASSES = "entity_types.json"
+CLASSES, RENDERED = "entity_types.json", "rendered"  # the second of a sample world only
 ENTITY_TYPES = ("people", "animals", "vehicles", "instruments")
 LARGEST_MEMBER = 1 << 24  # bytes; the largest of Flickr30k has a few kB
 MARKED = re.compile(r"\[/EN#(?P<entity>\d+)/(?P<types>\S+) (?P<text>[^\]]*)\]")

@@ -69,6 +69,12 @@ def coco_as_published(folder):
     return folder
 
 
+def test_another_data_set_is_refused_with_those_there_are(capsys):
+    with pytest.raises(SystemExit):
+        run("vg", "sample")
+    assert "invalid choice: 'vg' (choose from 'coco', 'flickr30k', 'control')" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("dataset", ["coco", "flickr30k", "control"])
 def test_sample_is_valid_and_its_splits_share_nothing(dataset):
     metrics = run(dataset, "sample")

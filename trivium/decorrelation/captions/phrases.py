@@ -54,16 +54,13 @@ class Row:
     present: tuple[str, ...]
 
 
-@cache
-def matcher_of(classes: tuple[str, ...], mode: Mode) -> Matcher:
-    """The matcher of these classes, compiled once a process."""
-    return Matcher(classes, mode)
+_matcher = cache(Matcher)  # compiled once a process
 
 
 def read_phrases(settings: Settings, sentences: Sequence[Sentence]) -> list[tuple[Phrase, ...]]:
     """The phrases that the chunker finds in sentences, with the classes that the word lists give them."""
     ranges = load_chunker(settings.chunker, settings.spacy_model)(sentences)
-    matcher = matcher_of(settings.classes, settings.matching)
+    matcher = _matcher(settings.classes, settings.matching)
     return [
         tuple(
             Phrase(*sentence.characters(*chunk), names)

@@ -18,14 +18,14 @@ from torch.nn.functional import normalize
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.models.interface import Preparation, RetrievalModel
+from trivium.decorrelation.models.interface import CONFIG, Preparation, RetrievalModel
 from trivium.decorrelation.models.kind import ModelSettings
 from trivium.nets.device import autocast
 from trivium.nets.open_clip_folder import CONFIG as OPEN_CLIP
 from trivium.nets.open_clip_folder import load_open_clip, require_offline
 from trivium.nets.weights import save_tokenizer, save_weights
 
-_CONFIG, _WEIGHTS = "config.json", "open_clip_model.safetensors"
+_WEIGHTS = "open_clip_model.safetensors"
 _HIGHEST_SCALE = math.log(100)  # of the logits, as in CLIP's training: a sharper softmax makes it unstable
 
 
@@ -95,6 +95,6 @@ class Clip(RetrievalModel):
         folder.mkdir(parents=True, exist_ok=True)
         if isinstance(self._tokenizer, HFTokenizer):  # else it comes with open_clip
             save_tokenizer(self._tokenizer.tokenizer, folder)
-        write_json(folder / _CONFIG, {"kind": self.kind})
+        write_json(folder / CONFIG, {"kind": self.kind})
         write_json(folder / OPEN_CLIP, self._config)
         save_weights(self.module, folder / _WEIGHTS)

@@ -18,7 +18,7 @@ from torchvision.transforms import InterpolationMode
 
 from trivium.core.errors import BadInput
 from trivium.core.tables import read_json, write_json
-from trivium.decorrelation.models.interface import IMAGENET, RetrievalModel, scale_and_crop
+from trivium.decorrelation.models.interface import CONFIG, IMAGENET, RetrievalModel, scale_and_crop
 from trivium.decorrelation.models.kinds.vse import VOCABULARY, VseSettings
 from trivium.nets.tokens import pad
 from trivium.nets.vse import GRID, HIDDEN, TORCHVISION, Vgg, VseTowers, channels_of, triplet_hinge
@@ -81,18 +81,11 @@ class Vocabulary:
 
     @classmethod
     def read(cls, path: Path, reader: str) -> "Vocabulary":
-        """Read what `write` wrote; `BadInput` where it is something else."""
+        """Read the words of a JSON list; `BadInput` where it is something else."""
         words = read_json(path)
         if not isinstance(words, list) or tuple(words[: len(SPECIAL)]) != SPECIAL:
             raise BadInput("not a vocabulary", file=path, expected=f"a list of words that begins {', '.join(SPECIAL)}")
         return cls(words, reader)
-
-    def write(self, path: Path) -> None:
-        """Write the words as a JSON list."""
-        write_json(path, list(self.words))
-
-    def __len__(self) -> int:
-        return len(self.words)
 
     def encode(self, texts: Sequence[str]) -> dict[str, torch.Tensor]:
         """`ids` (texts, longest) with begin and end marks, padded on the right, and `lengths` (texts,)."""
@@ -100,7 +93,6 @@ class Vocabulary:
         return {"ids": pad(rows, PADDING), "lengths": torch.tensor([len(row) for row in rows], dtype=torch.int64)}
 
 
-_CONFIG = "config.json"
 _CLASSIFIER = ("classifier.6.weight", "classifier.6.bias")  # torchvision's last layer
 
 
@@ -131,7 +123,7 @@ def read_cnn(base: Path, dropout: float = 0.0) -> tuple[Vgg, dict[str, Any]]:
     Raises:
         BadInput: see `read_cnn_config`; or weights that are missing, broken or do not fit.
     """
-    config = read_cnn_config(base / _CONFIG)
+    config = read_cnn_config(base / CONFIG)
     cnn = _vgg(config, dropout)
     weights = read_weights(base / WEIGHTS)
     load_weights(cnn, {name: value for name, value in weights.items() if name not in _CLASSIFIER}, base / WEIGHTS)
@@ -222,17 +214,17 @@ class Vse(RetrievalModel):
     def save(self, folder: Path) -> None:
         """`config.json`, `vocabulary.json` and `model.safetensors`."""
         folder.mkdir(parents=True, exist_ok=True)
-        write_json(folder / _CONFIG, self._config | {"kind": self.kind})
-        self._vocabulary.write(folder / VOCABULARY)
+        write_json(folder / CONFIG, self._config | {"kind": self.kind})
+        write_json(folder / VOCABULARY, self._vocabulary.words)
         save_weights(self.module, folder / WEIGHTS)
 
 
 def _read_whole(folder: Path, dropout: float) -> tuple[VseTowers, Vocabulary, dict[str, Any]]:
     """A saved model with its vocabulary and configuration; `BadInput` where it is none."""
-    config = read_cnn_config(folder / _CONFIG)
+    config = read_cnn_config(folder / CONFIG)
     for field in ("word_dimension", "dimension"):
         if not isinstance(config.get(field), int):
-            raise BadInput("not a VSE++", file=folder / _CONFIG, field=field, got=config.get(field),
+            raise BadInput("not a VSE++", file=folder / CONFIG, field=field, got=config.get(field),
                            expected="a whole number")  # fmt: skip
     vocabulary = Vocabulary.read(folder / VOCABULARY, config.get("reader", "words"))
     towers = _towers(_vgg(config, dropout), config, vocabulary)
@@ -243,7 +235,7 @@ def _read_whole(folder: Path, dropout: float) -> tuple[VseTowers, Vocabulary, di
 def _towers(cnn: Vgg, config: dict[str, Any], vocabulary: Vocabulary) -> VseTowers:
     return VseTowers(
         cnn,
-        words=len(vocabulary),
+        words=len(vocabulary.words),
         word_dimension=config["word_dimension"],
         dimension=config["dimension"],
         bidirectional=config.get("bidirectional", True),

@@ -85,10 +85,7 @@ def shards(subset: Subset, removals: Sequence[Removal], size: int) -> Iterator[S
         yield f"{subset}-{number:05d}", ordered[start : start + size]
 
 
-@lru_cache(maxsize=1)
-def open_images(folder: Path) -> Images:
-    """Open a folder of image shards, once a process."""
-    return Images(folder)
+open_images = lru_cache(maxsize=1)(Images)  # a folder of image shards, once a process
 
 
 def read_picture(images: Path, removals: Sequence[Removal], dilate: int) -> list[tuple[Pixels, Mask]]:

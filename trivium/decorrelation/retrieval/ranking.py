@@ -34,7 +34,7 @@ from trivium.decorrelation.retrieval.sharded_model import (
     load_once,
 )
 from trivium.formats.corpus_table import load_corpus
-from trivium.formats.picture_corpora import IMAGES
+from trivium.formats.picture_corpora import IMAGES, RENDERED
 from trivium.formats.pictures import Picture, Removal
 from trivium.measures.odmap import Ranks, ranks_of_embeddings
 from trivium.vision.neighbours import Ids, Scores, exact_search, merge
@@ -177,7 +177,6 @@ class Retriever:
         return texts, self.gallery[places], self.captions.pictures[places]
 
 
-RENDERED = "rendered"
 RANKS = pa.schema([("query", pa.int64()), ("rank", pa.int32())])
 
 

@@ -128,21 +128,20 @@ def encode_captions(model: RetrievalModel, texts: Sequence[str], batch_size: int
     vectors = np.zeros((len(texts), model.dimension), np.float32)
     device = next(model.module.parameters()).device
 
-    def make(rows: Sequence[int]) -> tuple[Sequence[int], dict[str, Tensor]]:
-        return rows, model.tokenize([texts[row] for row in rows])
+    def make(rows: Sequence[int]) -> dict[str, Tensor]:
+        return model.tokenize([texts[row] for row in rows])
 
-    def launch(made: tuple[Sequence[int], dict[str, Tensor]]) -> Transfer:
+    def launch(tokens: dict[str, Tensor]) -> Transfer:
+        on_device = {name: tensor.to(device, non_blocking=True) for name, tensor in tokens.items()}
         with torch.inference_mode():
-            return Transfer(
-                model.encode_texts({name: tensor.to(device, non_blocking=True) for name, tensor in made[1].items()})
-            )
+            return Transfer(model.encode_texts(on_device))
 
-    def collect(made: tuple[Sequence[int], dict[str, Tensor]], transfer: Transfer) -> None:
-        vectors[list(made[0])] = transfer.wait()[0].numpy()
+    def collect(_: dict[str, Tensor], transfer: Transfer) -> Vectors:
+        return transfer.wait()[0].numpy()
 
     longest_first = np.argsort([-len(text) for text in texts], kind="stable").tolist()
-    for _ in Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders()):
-        pass  # `collect` has put the vectors into their rows
+    encoded = Pipeline(longest_first, batch_size, make=make, launch=launch, collect=collect, workers=feeders())
+    vectors[longest_first] = np.concatenate([vectors[:0], *encoded])
     return vectors
 
 

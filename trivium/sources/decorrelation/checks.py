@@ -15,11 +15,10 @@ from tqdm import tqdm
 
 from trivium.core.errors import BadInput
 from trivium.core.image_shards import Images
-from trivium.formats.picture_corpora import IMAGES, SPLIT_FILE
+from trivium.formats.picture_corpora import IMAGES, RENDERED, SPLIT_FILE
 from trivium.formats.pictures import SPLITS, Corpus, Picture, Split
 from trivium.language.english.sentences import looks_english
 
-RENDERED = "rendered"
 USUAL_CAPTIONS = 5
 MOST_FOREIGN = 0.5  # share of the captions; phrases, clean-up and word lists know English only
 LEAST_JUDGED = 20  # captions; `looks_english` may err on single ones, so that a few say nothing about a set
