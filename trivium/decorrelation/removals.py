@@ -343,4 +343,7 @@ def write_removals(path: Path, removals: Iterable[Removal]) -> None:
 def read_removals(path: Path) -> list[Removal]:
     """The removals, in the file's order."""
     rows = read_table(path, SCHEMA.names).select(SCHEMA.names).to_pylist()
-    return [Removal(*(tuple(value) if isinstance(value, list) else value for value in row.values())) for row in rows]
+    fields: Iterator[list[Any]] = (
+        [tuple(value) if isinstance(value, list) else value for value in row.values()] for row in rows
+    )
+    return [Removal(*values) for values in fields]

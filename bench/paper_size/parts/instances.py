@@ -52,4 +52,4 @@ def run(folder: Path, out: Path) -> None:
     ]
     picture_shards, search = shards(pictures, {}, PICTURES), partial(search_shard, parameters=PARAMETERS)
     results = LocalEngine(2).map(search, picture_shards, description="removals")
-    write_removals(out / "removals.parquet", (removal for result in results for removal in result.removals))
+    write_removals(out / "removals.parquet", (removal for removals, _, _ in results for removal in removals))

@@ -49,7 +49,7 @@ class Filling(ABC, Generic[S]):
     weights: ClassVar[str | None] = None
 
     def __init__(self, settings: S, weights: Path | None = None) -> None:
-        self.settings, self.file = settings, weights
+        self.settings = settings
 
     @classmethod
     def processes(cls, settings: S) -> int | None:

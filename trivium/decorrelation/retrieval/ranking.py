@@ -53,8 +53,8 @@ def top_captions(queries: NDArray, gallery: NDArray, k: int) -> tuple[Scores, Id
     if queries.ndim == 2:
         return exact_search(queries, gallery, k)
     # What is among the best of all by its best side is among the best of that side.
-    by_side = exact_search(queries.reshape(-1, queries.shape[2]), gallery, k)
-    scores, rows = (part.reshape(len(queries), -1) for part in by_side)
+    scores, rows = exact_search(queries.reshape(-1, queries.shape[2]), gallery, k)
+    scores, rows = scores.reshape(len(queries), -1), rows.reshape(len(queries), -1)
     order = np.lexsort((-scores, rows), axis=1)
     scores, rows = np.take_along_axis(scores, order, 1), np.take_along_axis(rows, order, 1)
     scores[:, 1:][rows[:, 1:] == rows[:, :-1]] = -np.inf  # a caption's other sides

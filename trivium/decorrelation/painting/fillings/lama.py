@@ -29,7 +29,7 @@ class Lama(Filling[LamaSettings]):
     weights = "lama"
 
     def __init__(self, settings: LamaSettings, weights: Path | None = None) -> None:
-        super().__init__(settings, weights)
+        super().__init__(settings)
         precision = [] if is_portable() else ["--bf16"]
         self._worker = Inpainter(["lama", "--file", str(weights), "--batch-size", str(settings.batch), *precision])
 
