@@ -67,7 +67,10 @@ status: $(BIN)/.ready  ## say what has changed since the last run, including the
 	@python -m stages.code && dvc status
 
 dag: $(BIN)/.ready  ## draw the stages of a pipeline and what each needs: make dag P=kvqae
-	@python -m trivium dag $(or $(P),kvqae)
+	@mkdir -p .work/dag
+	@dvc dag --md --collapse-foreach-matrix $(if $(filter construction,$(P)),kvqae-page_construction,$(or $(P),kvqae)-page_results) \
+		| awk -F'[][-]' '/\["code"\]/ {code = $$1; next} $$1 != code' > .work/dag/$(or $(P),kvqae).md  # all need stage `code`
+	@echo "open .work/dag/$(or $(P),kvqae).md"
 
 compare: $(BIN)/.ready  ## show experiments side by side: the parameters that differ, and the main numbers
 	@python -m trivium compare

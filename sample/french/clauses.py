@@ -4,11 +4,10 @@ import random
 from collections.abc import Callable
 
 from sample.french.bank import read
-from sample.french.events import ADJUNCTS, Event, Telling, Wording
+from sample.french.events import ADJUNCTS, Event, Form, Telling, Wording, sentence, verb_phrase
 from sample.french.morphology import finite
 from sample.french.phrases import adposition, predicate
 from sample.french.tree import Node
-from sample.french.verbs import Form, sentence, verb_phrase
 
 # Verbs that take an infinitive of the same subject, with what stands before it.
 _MATRIX = (("réussir", "à"), ("finir", "par"), ("devoir", ""), ("pouvoir", ""), ("commencer", "par"))

@@ -210,8 +210,9 @@ def _write_sparse(scene: Scene) -> Iterator[Version | None]:
 
 def _write_reworded(scene: Scene) -> Iterator[Version | None]:
     """f6 (and f0, which the corpora add): told and asked by another verb than the usual one, and by the usual one."""
-    frame, rng, usual = scene.frame, scene.cast.rng, usual_unit(scene.frame)
-    other = rng.choice([unit for unit in frame.units_of(noun=False) if unit != usual])
+    rng, verbs = scene.cast.rng, scene.frame.units_of(noun=False)
+    usual = max(verbs, key=lambda unit: unit.weight)
+    other = rng.choice([unit for unit in verbs if unit != usual])
     role, event = scene.draw_event(usual if usual.kinds else other)
     given, seed, asking = draw_given(event, role, rng), rng.random(), rng.random()
     for is_varied, unit in ((True, other), (False, usual)):
@@ -227,11 +228,6 @@ KINDS: Mapping[str, Callable[[Scene], Iterator[Version | None]]] = {
     "f5": _write_sparse,
     (ASSIGNED := "f0 f6"): _write_reworded,
 }
-
-
-def usual_unit(frame: Frame) -> Unit:
-    """Return the verb that tells a frame most often."""
-    return max(frame.units_of(noun=False), key=lambda unit: unit.weight)
 
 
 def get_tellable() -> list[Frame]:

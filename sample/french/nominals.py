@@ -3,10 +3,9 @@
 import random
 
 from sample.french.bank import read
-from sample.french.events import ADJUNCTS, Event, Telling, Wording
+from sample.french.events import ADJUNCTS, Event, Form, Telling, Wording, sentence, verb_group
 from sample.french.phrases import govern, phrase, predicate, the
 from sample.french.tree import Node
-from sample.french.verbs import Form, sentence, verb_group
 
 # What is carried out by these verbs takes place ("avoir lieu"); promises and offices do not.
 _TAKES_PLACE = ("", "mener", "effectuer", "commettre", "accomplir", "faire")

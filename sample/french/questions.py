@@ -3,11 +3,10 @@
 import random
 
 from sample.french.bank import read
-from sample.french.events import ADJUNCTS, Event, Filler, Wording
+from sample.french.events import ADJUNCTS, Event, Filler, Form, Wording, verb_group, verb_phrase
 from sample.french.nominals import is_sayable, noun_phrase, say_happened
 from sample.french.phrases import govern, phrase
 from sample.french.tree import Node
-from sample.french.verbs import Form, verb_group, verb_phrase
 
 
 class Question:

@@ -8,7 +8,6 @@ from trivium.complexity.frames.parser_training import FrameParserParameters, par
 from trivium.complexity.frames.scores import evaluate
 from trivium.complexity.frames.tagger import FrameParser
 from trivium.core.stage import Context, stage
-from trivium.core.tables import write_csv
 from trivium.core.tasks import run_task
 from trivium.formats.frame_corpora import read_texts
 
@@ -21,9 +20,8 @@ def main(
     base: Path = Path("models/complexity/base/camembert"),
     texts: Path = Path("data/complexity/raw/calor/frames"),
     out: Path = Path("models/complexity/frame_parser"),
-    out_frames: Path = Path("metrics/complexity/frame_parser_frames.csv"),
 ) -> dict[str, float]:
-    """Train on `texts`/train.jsonl, follow on validation.jsonl, measure on test.jsonl; write the parser and a CSV.
+    """Train on `texts`/train.jsonl, follow on validation.jsonl, measure on test.jsonl; write the parser.
 
     The parser is saved first, and the saved parser is evaluated.
     """
@@ -33,8 +31,7 @@ def main(
     saved = load_parser(out, parameters.batch)
     if isinstance(saved, FrameParser):
         metrics["steps"] = float(parameters.steps)
-    scores, rows = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
+    scores = evaluate(saved, tested, permutations=parameters.permutations, seed=parameters.seed)
     metrics |= {"frames": float(len(saved.labels.frames)), "lexical_units": float(len(saved.labels.units))}
     describe_parser(out, saved, base=base, data=str(texts), metrics=scores)
-    write_csv(out_frames, list(rows[0]), rows)
     return metrics | scores

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from trivium.claims.registry import CLAIMS, TRAININGS, WORLDS
-from trivium.claims.verdicts import SCHEMA
+from trivium.claims.verdicts import CLAIMS, SCHEMA, TRAININGS, WORLDS
 from trivium.core.tables import write_json, write_table
 
 ITEMS = 40

@@ -6,8 +6,20 @@ import pytest
 
 from tests.claims.invented import evidence, keep
 from trivium.claims import verdicts
-from trivium.claims.registry import CLAIMS, WORLDS, Claim, Reading, Rows
-from trivium.claims.verdicts import CONTRASTS, gather, judge, judge_cost, read_evidence, stack_trainings, verdict
+from trivium.claims.verdicts import (
+    CLAIMS,
+    CONTRASTS,
+    WORLDS,
+    Claim,
+    Reading,
+    Rows,
+    gather,
+    judge,
+    judge_cost,
+    read_evidence,
+    stack_trainings,
+    verdict,
+)
 from trivium.core.errors import BadInput
 from trivium.core.tables import write_table
 from trivium.formats.facts import FACTORS, SCORES

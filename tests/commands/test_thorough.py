@@ -8,8 +8,7 @@ import pytest
 from tests import tiny_project
 from tests.claims.invented import evidence
 from tests.tiny_project import ROOT, commit, run
-from trivium.claims.registry import CLAIMS
-from trivium.claims.verdicts import read_evidence
+from trivium.claims.verdicts import CLAIMS, read_evidence
 from trivium.commands import cli, thorough
 from trivium.commands.thorough import TARGETS, TRAINED, Result, claim_runs, list_changes
 from trivium.complexity.prompting import JOURNAL

@@ -31,7 +31,6 @@ COMMANDS = {
     "odmap": "measure how much any model of pictures and texts guesses, and write a leaderboard",
     "push": "share a model or a data set that the graph has made, with a card that describes it",
     "repro": "run the graph; without a GPU several stages run at the same time (make repro)",
-    "dag": "draw the stages of one pipeline and what each needs, in Mermaid (make dag)",
     "compare": "show experiments side by side: the parameters that differ, and the main numbers (make compare)",
     "thorough": "test the claims in three worlds, and run all seeds, grids and sweeps (make thorough)",
     "reproduced": "sign a run on real data: its numbers, commit and machine go into a log",

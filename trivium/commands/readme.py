@@ -10,8 +10,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from bench.tables import bench_table, rehearsal_table
-from trivium.claims.registry import READERS, TRAININGS, WORLDS
-from trivium.claims.verdicts import InWorld, Judged, judge, read_evidence
+from trivium.claims.verdicts import READERS, TRAININGS, WORLDS, InWorld, Judged, judge, read_evidence
 from trivium.core.atomic import write_text
 from trivium.core.errors import BadInput
 from trivium.page import real

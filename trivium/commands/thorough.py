@@ -23,8 +23,7 @@ from typing import Any
 
 import psutil
 
-from trivium.claims.registry import READERS, TRAININGS, WORLDS
-from trivium.claims.verdicts import gather
+from trivium.claims.verdicts import READERS, TRAININGS, WORLDS, gather
 from trivium.commands.repro import SIDE_BY_SIDE
 from trivium.commands.reproduced import clean_commit
 from trivium.commands.scale import merge, rescale

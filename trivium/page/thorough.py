@@ -7,8 +7,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from trivium.claims.registry import READERS, TRAININGS, WORLDS, Verdict
-from trivium.claims.verdicts import Judged
+from trivium.claims.verdicts import READERS, TRAININGS, WORLDS, Judged, Verdict
 from trivium.core.parameters import read_beside
 from trivium.core.tables import read_json
 from trivium.page.html import interval, percent, render

@@ -49,12 +49,10 @@ def total(scores: Iterable[SetScore]) -> SetScore:
     return SetScore(sum(s.right for s in listed), sum(s.found for s in listed), sum(s.true for s in listed))
 
 
-def evaluate(
-    parser: AnyParser, texts: Sequence[AnnotatedText], *, permutations: int, seed: int
-) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Every score on held-out texts: flat metrics, and one row a frame of the texts or of the lexicon.
+def evaluate(parser: AnyParser, texts: Sequence[AnnotatedText], *, permutations: int, seed: int) -> dict[str, float]:
+    """Every score on held-out texts, as flat metrics.
 
-    Metrics: `trigger_*`, `frame_*` (trigger and frame) and `element_*` (trigger, frame, element, span), each with
+    They are `trigger_*`, `frame_*` (trigger and frame) and `element_*` (trigger, frame, element, span), each with
     precision, recall and F1, end to end; `frame_accuracy` of gold triggers; `element_given_frame_*`, of gold triggers
     and frames. For the baseline `baseline_frame_accuracy`, `baseline_trigger_*`, `baseline_frame_*`; margins over it,
     with the p of McNemar's exact test for accuracy and of the paired randomization test for F1; and accuracies of the
@@ -102,9 +100,7 @@ def evaluate(
         if any(among):
             metrics["ambiguous_frame_accuracy"] = fmean(list(compress(right, among)))
             metrics["baseline_ambiguous_frame_accuracy"] = fmean(list(compress(theirs, among)))
-    names = [instance.frame for frames in gold for instance in frames]
-    every = sorted(set(names) | set(parser.labels.frames))
-    return metrics, [_row(frame, predicted, gold, list(zip(names, right, theirs, strict=True))) for frame in every]
+    return metrics
 
 
 def _right(named: Sequence[Sequence[str]], gold: Instances) -> list[bool]:
@@ -114,26 +110,3 @@ def _right(named: Sequence[Sequence[str]], gold: Instances) -> list[bool]:
         for names, frames in zip(named, gold, strict=True)
         for name, instance in zip(names, frames, strict=True)
     ]
-
-
-def _row(frame: str, predicted: Instances, gold: Instances, right: Sequence[tuple[str, bool, bool]]) -> dict[str, Any]:
-    """One frame's scores; `right` says of every gold trigger its frame, and whether parser and baseline name it."""
-    only, true = (
-        [[instance for instance in frames if instance.frame == frame] for frames in side] for side in (predicted, gold)
-    )
-    scores, elements = (
-        total(score_sets(items(a), items(b)) for a, b in zip(only, true, strict=True))
-        for items in (frames_in, elements_in)
-    )
-    own = [row for row in right if row[0] == frame]
-    return {
-        "frame": frame,
-        "true": scores.true,
-        "found": scores.found,
-        "precision": scores.precision,
-        "recall": scores.recall,
-        "f1": scores.f1,
-        "element_f1": elements.f1,
-        "accuracy": fmean([row[1] for row in own]) if own else "",
-        "baseline_accuracy": fmean([row[2] for row in own]) if own else "",
-    }

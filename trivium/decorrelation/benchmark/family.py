@@ -19,12 +19,7 @@ from trivium.core.tables import read_json
 from trivium.decorrelation.benchmark.answers import TrainedModel
 from trivium.decorrelation.benchmark.benchmark_set import hub_folder
 from trivium.decorrelation.benchmark.embeddings import KeptEmbeddings
-from trivium.decorrelation.benchmark.libraries import (
-    KINDS,
-    OpenClipModel,
-    SentenceTransformersModel,
-    load_hugging_face,
-)
+from trivium.decorrelation.benchmark.libraries import KINDS, OpenClipModel, SentenceTransformersModel, load_hugging_face
 from trivium.nets.open_clip_folder import CONFIG, require_offline
 
 _HF_CONFIG, _MODULES = "config.json", "modules.json"

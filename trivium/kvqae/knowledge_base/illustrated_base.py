@@ -69,7 +69,7 @@ class IllustratedBase:
 
     def parts(self) -> dict[str, NDArray[np.bool_]]:
         """Return the three disjoint parts as masks over `articles`."""
-        face = (self.images >= 0) & self.features.detected[self.images]
+        face = np.isin(self.images, np.flatnonzero(self.features.detected))
         return {
             "humans_with_face": self.human & face,
             "humans_without_face": self.human & ~face,
@@ -78,7 +78,7 @@ class IllustratedBase:
 
     def readable(self) -> NDArray[np.bool_]:
         """Return a mask over `articles`: whether the image exists and could be decoded."""
-        return (self.images >= 0) & self.features.readable[self.images]
+        return np.isin(self.images, np.flatnonzero(self.features.readable))
 
 
 def read_illustrated_base(kb: Path, features: Path) -> IllustratedBase:

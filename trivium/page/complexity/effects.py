@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from markupsafe import Markup
 
-from trivium.claims.registry import Verdict
+from trivium.claims.verdicts import Verdict
 from trivium.complexity.effects.analysed_tables import read_factors
 from trivium.complexity.effects.regression import of_frames
 from trivium.core.tables import read_table

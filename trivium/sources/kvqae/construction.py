@@ -126,13 +126,10 @@ def _choose_subjects(entities: list[Entity], illustrated: Collection[str]) -> li
     concrete = read_concrete_types(CONCRETE_TYPES).keys()
     above = {entity.id: entity.values("P279") for entity in entities}
 
-    def superclasses(item: str) -> tuple[str, ...]:
-        return above.get(item, ())
-
     def can_be_shown(entity: Entity) -> bool:
         if entity.human:
             return entity.deceased
-        return any(concrete & class_ancestors(item, superclasses) for item in entity.values("P31"))
+        return any(concrete & class_ancestors(item, lambda one: above.get(one, ())) for item in entity.values("P31"))
 
     with_category = (entity for entity in entities if entity.id in illustrated and entity.values("P373"))
     return [entity for entity in with_category if can_be_shown(entity)]
