@@ -9,7 +9,7 @@ from tests.claims.invented import evidence, keep
 from tests.page.outline import PAGES
 from trivium.core.tables import write_json
 from trivium.page import contents
-from trivium.page.contents import ARTICLES, FRONT, page
+from trivium.page.contents import ARTICLES, FRONT, render_page
 from trivium.page.reproduction import read_cells
 
 ARTICLE = {
@@ -72,8 +72,8 @@ def test_every_section_stands_in_its_place_and_titles_are_escaped(tmp_path, caps
         assert f'<a class="pipeline" href="{name}.html" aria-current="page">' in html
         assert "is not there" not in html
     assert capsys.readouterr().err == ""
-    assert "Toy &lt;pipeline&gt;" in page(ARTICLE)
-    assert "One &amp; two" in page(ARTICLE)
+    assert "Toy &lt;pipeline&gt;" in render_page("page.html", "intel", article=ARTICLE)
+    assert "One &amp; two" in render_page("page.html", "intel", article=ARTICLE)
 
 
 def test_the_landing_screen_asks_and_answers_once_a_pipeline(tmp_path):
@@ -123,7 +123,7 @@ def test_a_pipeline_that_has_not_run_says_so(tmp_path):
 
 
 def test_self_contained(tmp_path):
-    for html in (page(ARTICLE), assembled(tmp_path)["index"]):
+    for html in (render_page("page.html", "intel", article=ARTICLE), assembled(tmp_path)["index"]):
         for address in ("src=", "@import", "url(", "http"):
             assert address not in html.split("<main")[0].replace("https://www.w3.org", "")
         assert '<meta name="viewport"' in html
@@ -167,4 +167,6 @@ def test_the_footer_says_what_the_machine_is(tmp_path, monkeypatch, cpuinfo, sai
     if cpuinfo is not None:
         (tmp_path / "cpuinfo").write_text(cpuinfo)
     monkeypatch.setattr(contents, "CPUINFO", tmp_path / "cpuinfo")
-    assert f"<p>Made on {said.format(platform.machine())} run.portable: intel." in page(ARTICLE)
+    assert f"<p>Made on {said.format(platform.machine())} run.portable: intel." in render_page(
+        "page.html", "intel", article=ARTICLE
+    )
