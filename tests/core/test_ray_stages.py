@@ -320,7 +320,7 @@ def train_frame_parser(inputs: Path, context: Context, out: Path) -> object:
         write_texts(inputs / "texts" / f"{name}.jsonl", make_texts(10, seed=seed, prefix=name))
     return frame_parser.main(
         test_frame_parser.PARAMETERS.model_copy(update={"steps": 3}), context, base=base, texts=inputs / "texts",
-        out=out / "parser", out_frames=out / "frames.csv",
+        out=out / "parser",
     )  # fmt: skip
 
 
